@@ -185,7 +185,7 @@ func (w *Writer) patched(patches []toolcall.Patch) string {
 			files[k] = p.Action + " " + files[k]
 		}
 	}
-	return strings.Join(files, " ")
+	return strings.Join(files, ", ") // what was done to one is not done to the next
 }
 
 // path returns how a line names a file: by its path or, if the last element of the path was used for that file and no

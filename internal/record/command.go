@@ -49,7 +49,8 @@ func withoutLongWords(s string, most int) string {
 	words, others := strings.Fields(s), []int{}
 	for k, w := range words {
 		isProgram := k == 0 || strings.Trim(words[k-1], "|&;") == ""
-		if !isProgram && strings.Trim(w, "|&;<>") != "" && !strings.ContainsAny(w, `/\.`) {
+		isShort := len(w) <= len("…")+1 // git -C dir grep
+		if !isProgram && !isShort && strings.Trim(w, "|&;<>") != "" && !strings.ContainsAny(w, `/\.`) {
 			others = append(others, k)
 		}
 	}

@@ -207,7 +207,7 @@ func lastLines(text string) (lines []string) {
 		}
 		line := markup.Escape(markup.Line(runes.Clip(told[0], outcomeChars))) // a listing has the names at the ends
 		if len(lines) == 0 && strings.HasSuffix(line, ":") {
-			return nil // part of a frame
+			continue // part of a frame
 		}
 		if room -= len(line); room < 0 && len(lines) > 0 {
 			break
@@ -294,7 +294,10 @@ func (l *line) values(answer, ids string) string {
 		if room < 0 || value[0] == '{' || value[0] == '[' {
 			return // the rest of a long answer is not read
 		}
-		text := runes.Clip(runes.OneLine(runes.Clip(jsontext.Unquote(value), 10*valueChars)), valueChars)
+		text := runes.OneLine(runes.Clip(jsontext.Unquote(value), 10*valueChars))
+		if len(text) > pathChars || !isPlace(text) { // half a URL is none
+			text = runes.Clip(text, valueChars)
+		}
 		if text == "" || text == "null" || len(text) > 1 && strings.Contains(told, text) {
 			return
 		}

@@ -68,7 +68,7 @@ func TestLongPath(t *testing.T) {
 	w := writer(new(excerpt.Names))
 	w.Called("1", "edit", json.RawMessage(`{"path":"`+path+`"}`))
 	w.Called("2", "apply_patch", json.RawMessage(`{"input":"*** Update File: `+path+`\n*** Add File: other.go\n"}`))
-	assert.Equal(t, frame+"\nedit "+path+"\napply_patch main.go wrote other.go", w.Write(4, 0))
+	assert.Equal(t, frame+"\nedit "+path+"\napply_patch main.go, wrote other.go", w.Write(4, 0))
 }
 
 // A line that was cut may have lost the path: the next one names it whole.
@@ -283,7 +283,7 @@ func TestOutcome(t *testing.T) {
 			false, "Edit a.c"},
 		{"a patch of several files that changed none", "apply_patch",
 			`{"input":"*** Update File: a.c\n*** Delete File: b.c\n"}`, "Failed to find the lines in a.c:\nx", false,
-			"apply_patch a.c deleted b.c → failed: Failed to find the lines in a.c: x"},
+			"apply_patch a.c, deleted b.c → failed: Failed to find the lines in a.c: x"},
 		{"an editor that answers in JSON", "editFile", `{"path":"a.c"}`, `{"success":false,"error":"old text not found"}`, false,
 			`editFile a.c → failed: {"success":false,"error":"old text not found"}`},
 		{"a file that is not there", "read", `{"path":"a.c"}`, "File a.c not found.", false, "read a.c → failed: File a.c not found."},
@@ -306,7 +306,7 @@ func TestOutcome(t *testing.T) {
 			"exec make → failed: exit code 2"},
 		{"a frame around what a program that waits for input wrote", "write_stdin", `{"session_id":7,"chars":""}`,
 			"Chunk ID: 1\nProcess exited with code 2\nOutput:\nno rule", true, `write_stdin session_id=7 → failed: no rule`},
-		{"a heading reports nothing", "exec", `{"command":"make"}`, scope + "error in the log:\nOutput:", false, "exec make → 12 lines"},
+		{"a heading reports nothing", "exec", `{"command":"make"}`, scope + "error in the log:\nOutput:", false, "exec make → • Packages in scope: core, cli"},
 		{"the files that were changed are named already", "apply_patch", `{"input":"*** Update File: a/error.c\n"}`,
 			"Success. Updated the following files:\nM a/error.c", false, "apply_patch a/error.c"},
 		{"a patch behind the header of a shell", "apply_patch", `{"input":"*** Update File: a.c\n"}`,
@@ -473,9 +473,9 @@ func TestCallLine(t *testing.T) {
 		{"an edit that says why", "replace", `{"file_path":"a.go","instruction":"Wait longer.","old_string":"t = 5","new_string":"t = 50"}`, `replace a.go (- 5 + 50) instruction="Wait longer."`},
 		{"a list of edits", "edit_file", `{"path":"a.go","edits":[{"oldText":"four","newText":"five"},{"oldText":"x","newText":"y"}]}`, "edit_file a.go (- four + five)"},
 		{"what is written stays behind its arrow", "exec", `{"cmd":"cat <<EOF > a/models.py && cat <<EOF2 > a/` + strings.Repeat("long/", 40) + `views.py\nfrom django import x\nEOF"}`,
-			"exec cat … > a/models.py && cat … > a/" + strings.Repeat("long/", 40) + "views.py …"},
-		{"a patch by a shell", "shell", `{"command":["apply_patch","*** Begin Patch\n*** Update File: a.c\n*** Add File: b.c\n*** Delete File: c.c\n"]}`, "shell apply_patch a.c wrote b.c deleted c.c"},
-		{"a patch that moves a file", "apply_patch", `{"input":"*** Update File: a.c\n*** Move to: b/c.c\n@@\n-x\n+y\n"}`, "apply_patch a.c wrote b/c.c"},
+			"exec cat … > a/models.py && cat … > a/" + strings.Repeat("long/", 40) + "views.py from … x …"},
+		{"a patch by a shell", "shell", `{"command":["apply_patch","*** Begin Patch\n*** Update File: a.c\n*** Add File: b.c\n*** Delete File: c.c\n"]}`, "shell apply_patch a.c, wrote b.c, deleted c.c"},
+		{"a patch that moves a file", "apply_patch", `{"input":"*** Update File: a.c\n*** Move to: b/c.c\n@@\n-x\n+y\n"}`, "apply_patch a.c, wrote b/c.c"},
 	} {
 		w := writer(new(excerpt.Names))
 		w.Called("c", tt.tool, json.RawMessage(tt.arguments))
