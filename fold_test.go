@@ -72,7 +72,7 @@ func TestFilesInWorkAreBounded(t *testing.T) {
 	assert.Less(t, one.cost, 1.5*five.cost)
 	assert.False(t, one.first)
 	assert.True(t, play(1, "read", true, keep).first, "what the agent changes stays")
-	assert.Equal(t, grep, fold, "files are work like any other")
+	assert.InEpsilon(t, grep.largest, fold.largest, .01, "files are work like any other, but no record counts their lines")
 	assert.Less(t, always.largest, 30_000)
 }
 

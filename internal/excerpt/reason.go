@@ -13,9 +13,10 @@ import (
 const searchedBytes = 16 << 10
 
 // Reason returns the index at which text, the output of a failed command, says why the command failed: the first line
-// that reports an error, or else where the verdict at its end begins, or else the line in which its last chars
-// characters begin. An exit code is not a reason. Reason returns 0 if text has at most chars characters, or if the line
-// is in the first half of the first chars characters anyway. Of a long text only the ends are searched.
+// that reports an error, or else where the verdict at its end begins, or else the first line in its last chars
+// characters, or the one in which these begin. An exit code is not a reason. Reason returns 0 if text has at most chars
+// characters, or if the line is in the first half of the first chars characters anyway. Of a long text only the ends
+// are searched.
 func Reason(text string, chars int) int {
 	if !runes.AtLeast(text, chars+1) {
 		return 0
@@ -35,7 +36,11 @@ func Reason(text string, chars int) int {
 	}
 	switch {
 	case reason < 0:
-		return strings.LastIndexByte(text[:runes.Tail(text, chars)], '\n') + 1
+		tail := runes.Tail(text, chars)
+		if next := strings.IndexByte(text[tail-1:], '\n') + tail; next > tail-1 && next < len(text) {
+			return next
+		}
+		return strings.LastIndexByte(text[:tail], '\n') + 1
 	case reason < runes.Head(text, chars/2):
 		return 0
 	}

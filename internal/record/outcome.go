@@ -24,7 +24,7 @@ import (
 // How much of a result stays.
 const (
 	wholeChars   = 120   // a result that is no longer is whole: a note that says how to recall it has 17
-	failureChars = 160   // why a call failed
+	failureChars = 240   // why a call failed
 	outcomeChars = 80    // the last lines of a longer result that reports something
 	answerChars  = 240   // the values of an answer in JSON
 	madeChars    = 120   // a line that names what was made
@@ -93,7 +93,7 @@ func (l *line) ending(text string, told *identifier.Known) (outcome string, isWh
 	case l.call.Output == toolcall.Report || writes:
 		parts = l.made(output, told)
 		isVerdict := excerpt.TailMatters(output[runes.Tail(output, 2*outcomeChars):])
-		if isVerdict || l.call.Runs && len(parts) == 0 {
+		if isVerdict || l.call.Runs {
 			parts = appendLast(parts, output, isVerdict)
 		}
 	}

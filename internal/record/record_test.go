@@ -206,7 +206,7 @@ func TestOutcome(t *testing.T) {
 		{"the reason stands behind a header", "exec", `{"command":"make"}`, "Exit code 1\n" + scope + "error: no such target\n", true,
 			"exec make → failed: error: no such target"},
 		{"a tool says at once why it failed", "send", `{"to":"x"}`, "refused: " + strings.Repeat("see below ", 40) + "\nerror: in a quote", true,
-			`send to=x → failed: refused: see below see below see below see below see below see below see below see below see below see below see below see below see below see below see...`},
+			`send to=x → failed: refused: ` + strings.Repeat("see below ", 21) + "see below see..."},
 		{"a short report is whole", "exec", `{"command":"make | tail"}`, " 58 pass\n 4 fail\nRan 62 tests", false, "exec make | tail → failed: 58 pass 4 fail Ran 62 tests"},
 		{"the last lines of a long report", "exec", `{"command":"make | tail"}`, scope + " 58 pass\n--------\n 4 fail\nRan 62 tests\n", false,
 			"exec make | tail → failed: 4 fail Ran 62 tests"},
@@ -260,7 +260,7 @@ func TestOutcome(t *testing.T) {
 		{"a command that did not run", "exec", `{"command":"make"}`, "User rejected this command.\n", false,
 			"exec make → failed: User rejected this command."},
 		{"an exit code that the host did not read", "exec", `{"command":"make"}`, "Chunk ID: 1\nProcess exited with code 2\nOutput:\n" + scope + "no rule",
-			false, "exec make → failed: • Packages in scope: core, cli • Packages in scope: core, cli • Packages in scope: core, cli • Packages in scope: core, cli • Packages in scope: core, cli no..."},
+			false, "exec make → failed: " + strings.Repeat("• Packages in scope: core, cli ", 7) + "no rule"},
 		{"a row that is not there", "query", `{"sql":"select"}`, "relation \"x\" does not exist", false,
 			`query sql=select → failed: relation "x" does not exist`},
 		{"a panic", "exec", `{"command":"run"}`, "thread 'main' panicked at a.rs:3:5:\nindex out of bounds\nnote: x", false,
@@ -506,9 +506,9 @@ func TestMade(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, tool, arguments, text, want string }{
 		{"a commit", "exec", `{"cmd":"git commit -qam fix"}`, "[main 4f2a91c] fix\n 1 file changed", "exec git commit -qam fix → [main 4f2a91c] fix / 1 file changed"},
-		{"a commit among much else", "exec", `{"cmd":"git commit -am fix"}`, strings.Repeat("checked a file\n", 20) + "[main 4f2a91c] fix\n 1 file changed", "exec git commit -am fix → [main 4f2a91c] fix"},
+		{"a commit among much else", "exec", `{"cmd":"git commit -am fix"}`, strings.Repeat("checked a file\n", 20) + "[main 4f2a91c] fix\n 1 file changed", "exec git commit -am fix → [main 4f2a91c] fix / last of 22 lines: checked a file / 1 file changed"},
 		{"a stash and a rebase", "exec", `{"cmd":"git stash && git rebase"}`, "Saved working directory and index state WIP on alex/x: e63878e Add it\n" + strings.Repeat("Rebasing (1/2)\n", 20) +
-			"Successfully rebased and updated refs/heads/alex/x.\n", "exec git stash && git rebase → Saved working directory and index state WIP on alex/x: e63878e Add it"},
+			"Successfully rebased and updated refs/heads/alex/x.\n", "exec git stash && git rebase → Saved working directory and index state WIP on alex/x: e63878e Add it / last of 22 lines: Rebasing (1/2) / Successfully rebased and updated refs/heads/alex/x."},
 		{"a commit whose message is a document", "exec", `{"cmd":"git commit -m \"$(cat <<'EOF'\nfix it\nEOF\n)\""}`, "[main 4f2a91c] fix it\n 1 file changed",
 			`exec git commit -m "$(cat <<'EOF' fix it … )" → [main 4f2a91c] fix it / 1 file changed`},
 		{"a request to merge", "exec", `{"cmd":"gh pr create"}`, "Creating\n\nhttps://github.com/a/b/pull/12\n", "exec gh pr create → Creating / https://github.com/a/b/pull/12"},
@@ -519,7 +519,7 @@ func TestMade(t *testing.T) {
 		{"a file that was put somewhere", "upload", `{"file":"a.png"}`, `{"url":"https://cdn.example.com/my file.png","ok":true}`,
 			`upload a.png → {"url":"https://cdn.example.com/my file.png","ok":true}`},
 		{"a job of a shell", "exec", `{"cmd":"npm run dev &"}`, "[1] 48213", "exec npm run dev & → [1] 48213"},
-		{"a job among much else", "exec", `{"cmd":"npm run dev &"}`, strings.Repeat("checked a file\n", 20) + "[1] 48213\n", "exec npm run dev & → [1] 48213"},
+		{"a job among much else", "exec", `{"cmd":"npm run dev &"}`, strings.Repeat("checked a file\n", 20) + "[1] 48213\n", "exec npm run dev & → [1] 48213 / last of 21 lines: checked a file"},
 		{"a command that still runs", "exec_command", `{"cmd":"wait all"}`, "Chunk ID: 034b0a\nProcess running with session ID 54893\nOutput:\n", "exec_command wait all → Chunk ID: 034b0a / Process running with session ID 54893 / Output:"},
 		{"a job of a host", "Bash", `{"command":"npm run dev"}`, "Running in the background with ID: bash_3", "Bash npm run dev → Running in the background with ID: bash_3"},
 		{"where a job writes", "Task", `{"prompt":"Draw it."}`, "It works in the background.\njobId: a2ffcc6 (internal)\nPlease wait.\nAll goes to\n/tmp/jobs/a2ffcc6.output\n" + strings.Repeat("You may go on meanwhile.\n", 4), "Task prompt=\"Draw it.\" → jobId: a2ffcc6 (internal) / /tmp/jobs/a2ffcc6.output"},
