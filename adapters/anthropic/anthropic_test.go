@@ -205,8 +205,6 @@ func TestCorpus(t *testing.T) { adaptertest.CheckCorpus(t, underTest) }
 
 func FuzzAdapter(f *testing.F) { adaptertest.Fuzz(f, underTest) }
 
-func BenchmarkAdapter(b *testing.B) { adaptertest.Benchmark(b, underTest) }
-
 func TestOrder(t *testing.T) {
 	adaptertest.CheckOrder(t, underTest, func(messages []sdk.MessageParam) (out []sdk.MessageParam) {
 		for _, m := range messages {

@@ -237,9 +237,6 @@ func TestUsageSays(t *testing.T) {
 	assert.Equal(t, want, ResponseBeta(answer).Usage)
 }
 
-// TestRestarts: after each restart the SDK sends the same as without one.
-func TestRestarts(t *testing.T) { adaptertest.CheckRestarts(t, underTest, Codec(), send(t)) }
-
 // TestAnswers has what models give and the SDK does not know: it is sent back.
 func TestAnswers(t *testing.T) {
 	for _, tt := range []struct{ name, content, want string }{

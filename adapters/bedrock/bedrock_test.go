@@ -245,7 +245,7 @@ func readRequest(r *http.Request, body []byte) (adaptertest.FrontRequest, error)
 		Inference struct{ MaxTokens int } `json:"inferenceConfig"`
 		Tools     json.RawMessage         `json:"toolConfig"`
 	}
-	if err := errors.Join(json.Unmarshal(body, &wire), adaptertest.ValidCachePoints(body)); err != nil {
+	if err := errors.Join(json.Unmarshal(body, &wire), validCachePoints(body)); err != nil {
 		return adaptertest.FrontRequest{}, err
 	}
 	q := adaptertest.FrontRequest{MaxTokens: wire.Inference.MaxTokens, Tools: wire.Tools != nil, Stream: strings.HasSuffix(r.URL.Path, "/converse-stream")}
@@ -419,4 +419,41 @@ func TestImportTypo(t *testing.T) {
 		return []types.ContentBlock{&types.ContentBlockMemberText{Value: s}}
 	}
 	adaptertest.Typo(t, Import([]types.Message{{Role: "user", Content: text("Hello?")}, {Role: "asistant", Content: text("Hello.")}}))
+}
+
+// validCachePoints returns an error for the body of a request with more cache points than models accept, or with one
+// for an hour behind one for five minutes.
+func validCachePoints(body []byte) error {
+	type block struct {
+		CachePoint *struct {
+			TTL string `json:"ttl"`
+		} `json:"cachePoint"`
+	}
+	var request struct {
+		ToolConfig struct{ Tools []block }
+		System     []block
+		Messages   []struct{ Content []block }
+	}
+	if err := json.Unmarshal(body, &request); err != nil {
+		return err
+	}
+	blocks := append(request.ToolConfig.Tools, request.System...)
+	for _, m := range request.Messages {
+		blocks = append(blocks, m.Content...)
+	}
+	points, short := 0, false
+	for _, b := range blocks {
+		if b.CachePoint == nil {
+			continue
+		}
+		points++
+		if b.CachePoint.TTL == "1h" && short {
+			return fmt.Errorf("a cache point with ttl 1h comes behind one with ttl 5m")
+		}
+		short = short || b.CachePoint.TTL != "1h"
+	}
+	if points > 4 {
+		return fmt.Errorf("%d cache points, and a request may have 4", points)
+	}
+	return nil
 }

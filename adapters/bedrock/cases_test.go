@@ -416,7 +416,7 @@ func TestCachePointsAreAccepted(t *testing.T) {
 		body, err := io.ReadAll(r.Body)
 		assert.NoError(t, err)
 		w.Header().Set("Content-Type", "application/json")
-		if err := adaptertest.ValidCachePoints(body); err != nil {
+		if err := validCachePoints(body); err != nil {
 			w.WriteHeader(http.StatusBadRequest)
 			_ = json.NewEncoder(w).Encode(map[string]string{"__type": "ValidationException", "message": err.Error() + string(body)})
 			return

@@ -268,8 +268,6 @@ func TestOrder(t *testing.T) { adaptertest.CheckOrder(t, underTest, nil) }
 
 func FuzzAdapter(f *testing.F) { adaptertest.Fuzz(f, underTest) }
 
-func BenchmarkAdapter(b *testing.B) { adaptertest.Benchmark(b, underTest) }
-
 // The name of a person outlives the caller's value, as in a session that was read again.
 func TestSpeaker(t *testing.T) {
 	in := schema.UserMessage("Hi.")

@@ -163,9 +163,6 @@ func TestCases(t *testing.T) { adaptertest.CheckCases(t, underTest, forms, send(
 // TestCodec: stored messages are exported with the same bytes.
 func TestCodec(t *testing.T) { adaptertest.CheckCodec(t, underTest, Codec(), forms, cases) }
 
-// TestRestarts: after each restart the SDK sends the same as without one.
-func TestRestarts(t *testing.T) { adaptertest.CheckRestarts(t, underTest, Codec(), send(t)) }
-
 // answeredContents answers the calls that wait at the end, as a host does before it sends them.
 func answeredContents(contents []*sdk.Content) []*sdk.Content {
 	if len(contents) == 0 || contents[len(contents)-1].Role != sdk.RoleModel {

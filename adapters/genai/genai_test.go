@@ -198,5 +198,3 @@ func TestOrder(t *testing.T) {
 }
 
 func FuzzAdapter(f *testing.F) { adaptertest.Fuzz(f, underTest) }
-
-func BenchmarkAdapter(b *testing.B) { adaptertest.Benchmark(b, underTest) }

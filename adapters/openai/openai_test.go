@@ -207,8 +207,6 @@ func TestOrder(t *testing.T) {
 
 func FuzzAdapter(f *testing.F) { adaptertest.Fuzz(f, underTest) }
 
-func BenchmarkAdapter(b *testing.B) { adaptertest.Benchmark(b, underTest) }
-
 // A result that was imported by another adapter is a string, which every server takes, and not a list of parts.
 func TestResultOfAnotherAdapterIsString(t *testing.T) {
 	of := new(int) // a value of another SDK

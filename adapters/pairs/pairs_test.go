@@ -154,7 +154,7 @@ func TestOpenTurns(t *testing.T) {
 						body := marshal(t, to.export(messages))
 						require.NoError(t, to.valid(body), "%s", body)
 						if to.name == "genai" {
-							require.NoError(t, adaptertest.SignedContents(body), "%s", body)
+							require.NoError(t, signedContents(body), "%s", body)
 						}
 						for _, text := range []string{"What is on this picture?", "I look into the file.", "a.txt", "The file says 42."} {
 							assert.Contains(t, string(body), text)
@@ -404,4 +404,30 @@ func calls(id, tool, arguments string) winnow.Message {
 	return winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{
 		{Kind: winnow.KindToolCall, ID: id, Name: tool, Arguments: json.RawMessage(arguments)},
 	}}
+}
+
+// signedContents returns an error for contents that Gemini 3 would refuse because the first call of a step of the
+// newest turn has no signature.
+func signedContents(b []byte) error {
+	var contents []struct {
+		Role  string
+		Parts []struct{ Text, ThoughtSignature, FunctionCall, FunctionResponse json.RawMessage }
+	}
+	if err := json.Unmarshal(b, &contents); err != nil {
+		return err
+	}
+	for i := len(contents) - 1; i >= 0; i-- {
+		for _, p := range contents[i].Parts {
+			switch {
+			case contents[i].Role == "user" && p.Text != nil:
+				return nil // where the turn begins
+			case p.FunctionCall != nil && p.ThoughtSignature == nil:
+				return fmt.Errorf("contents[%d]: function call is missing a thought_signature in functionCall parts", i)
+			}
+			if p.FunctionCall != nil {
+				break
+			}
+		}
+	}
+	return nil
 }

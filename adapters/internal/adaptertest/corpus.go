@@ -10,9 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/winnowtest"
@@ -36,14 +35,8 @@ func CheckCorpus[T any](t *testing.T, a winnowtest.Adapter[T]) {
 // the test.
 func EachSession(t *testing.T, f func(t *testing.T, history []winnow.Message)) {
 	t.Helper()
-	eachSession(t, sample, f)
-}
-
-// eachSession calls f for one session of so many, or for every one with -recorded.
-func eachSession(t *testing.T, every int, f func(t *testing.T, history []winnow.Message)) {
-	t.Helper()
 	for i, file := range sessions(t) {
-		if i%every != 0 && !*recorded {
+		if i%sample != 0 && !*recorded {
 			continue
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".jsonl.gz"), func(t *testing.T) {

@@ -2,15 +2,18 @@ package adaptertest
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/adapters/internal/jsonedit"
+	"github.com/winnowgo/winnow/adapters/internal/wire"
 )
 
 // Front puts an API that the strict provider does not speak in front of it.
@@ -64,84 +67,30 @@ func (f *Front) handler(t *testing.T, provider http.Handler) http.Handler {
 
 // askChat sends a request in Chat Completions. A refusal has a status and a text.
 func askChat(t *testing.T, provider http.Handler, q *FrontRequest) (answer winnow.Message, status int, text string) {
-	messages := []map[string]any{}
-	if q.System != "" {
-		messages = append(messages, map[string]any{"role": "system", "content": q.System})
+	messages := [][]byte{jsonedit.Object("role", "system", "content", q.System)}
+	b := wire.ChatBuilder{IDs: adapter.IDRule{MaxLength: 64}, Given: func(any) []byte { return nil }}
+	for _, m := range b.Build(q.Messages) {
+		messages = append(messages, m.JSON)
 	}
-	for i := range q.Messages {
-		messages = append(messages, chatMessage(&q.Messages[i]))
-	}
-	request := map[string]any{"model": "m", "messages": messages}
+	request := []any{"model", "m", "messages", jsonedit.List(messages...)}
 	if q.MaxTokens > 0 {
-		request["max_completion_tokens"] = q.MaxTokens
+		request = append(request, "max_completion_tokens", strconv.AppendInt(nil, int64(q.MaxTokens), 10))
 	}
 	if q.Tools {
-		request["tools"] = []any{map[string]any{"type": "function", "function": map[string]any{"name": "read"}}}
+		request = append(request, "tools", []byte(`[{"type":"function","function":{"name":"read"}}]`))
 	}
-	body, err := json.Marshal(request)
-	assert.NoError(t, err)
-	post := httptest.NewRequest(http.MethodPost, "/v1/chat/completions", bytes.NewReader(body))
+	post := httptest.NewRequest(http.MethodPost, "/v1/chat/completions", bytes.NewReader(jsonedit.Object(request...)))
 	post.Header.Set("Authorization", "Bearer none")
 	w := httptest.NewRecorder()
 	provider.ServeHTTP(w, post)
-	var reply struct {
-		ID      string
-		Error   struct{ Message string }
-		Choices []struct {
-			FinishReason string `json:"finish_reason"`
-			Message      struct {
-				Content   string
-				ToolCalls []struct {
-					ID       string
-					Function struct{ Name, Arguments string }
-				} `json:"tool_calls"`
-			}
-		}
-		Usage struct {
-			Prompt     int `json:"prompt_tokens"`
-			Completion int `json:"completion_tokens"`
-		}
-	}
-	if err := json.Unmarshal(w.Body.Bytes(), &reply); err != nil || w.Code == http.StatusOK && len(reply.Choices) == 0 {
-		t.Errorf("the provider's answer cannot be read: %v: %s", err, w.Body)
-		return answer, http.StatusInternalServerError, "?"
-	}
+	reply, _ := jsonedit.Parse(w.Body.Bytes())
 	if w.Code != http.StatusOK {
-		return answer, w.Code, reply.Error.Message
+		return answer, w.Code, reply.Get("error.message").Text()
 	}
-	choice := &reply.Choices[0]
-	answer = winnow.Message{ID: reply.ID, Role: winnow.RoleAssistant, StopReason: choice.FinishReason,
-		Usage: &winnow.Usage{Input: reply.Usage.Prompt, Output: reply.Usage.Completion}}
-	if choice.Message.Content != "" {
-		answer.Parts = append(answer.Parts, winnow.Part{Text: choice.Message.Content})
-	}
-	for _, c := range choice.Message.ToolCalls {
-		answer.Parts = append(answer.Parts,
-			winnow.Part{Kind: winnow.KindToolCall, ID: c.ID, Name: c.Function.Name,
-				Arguments: json.RawMessage(c.Function.Arguments)})
-	}
+	said := []jsonedit.Value{reply.Get("choices.0.message")}
+	answer = wire.Import(wire.Chat{}, said, func(m *jsonedit.Value) []byte { return *m })[0]
+	answer.ID, answer.StopReason = reply.Get("id").Text(), reply.Get("choices.0.finish_reason").Text()
+	answer.Usage = &winnow.Usage{Input: reply.Get("usage.prompt_tokens").Int(),
+		Output: reply.Get("usage.completion_tokens").Int()}
 	return answer, http.StatusOK, ""
-}
-
-// chatMessage returns m in the form of Chat Completions.
-func chatMessage(m *winnow.Message) map[string]any {
-	text := ""
-	var calls []any
-	for _, p := range m.Parts {
-		switch p.Kind {
-		case winnow.KindText:
-			text += p.Text
-		case winnow.KindToolCall:
-			calls = append(calls, map[string]any{"id": p.ID, "type": "function",
-				"function": map[string]any{"name": p.Name, "arguments": string(p.Arguments)}})
-		}
-	}
-	out := map[string]any{"role": string(m.Role), "content": text}
-	if calls != nil {
-		out["tool_calls"] = calls
-	}
-	if m.Role == winnow.RoleTool {
-		out["tool_call_id"] = m.ToolCallID
-	}
-	return out
 }

@@ -113,29 +113,3 @@ func validContent(role string, behindModel bool, calls, before []geminiCall, res
 	}
 	return nil
 }
-
-// SignedContents returns an error for contents that Gemini 3 would refuse because the first call of a step of the
-// newest turn has no signature.
-func SignedContents(b []byte) error {
-	var contents []struct {
-		Role  string
-		Parts []struct{ Text, ThoughtSignature, FunctionCall, FunctionResponse json.RawMessage }
-	}
-	if err := json.Unmarshal(b, &contents); err != nil {
-		return err
-	}
-	for i := len(contents) - 1; i >= 0; i-- {
-		for _, p := range contents[i].Parts {
-			switch {
-			case contents[i].Role == "user" && p.Text != nil:
-				return nil // where the turn begins
-			case p.FunctionCall != nil && p.ThoughtSignature == nil:
-				return fmt.Errorf("contents[%d]: function call is missing a thought_signature in functionCall parts", i)
-			}
-			if p.FunctionCall != nil {
-				break
-			}
-		}
-	}
-	return nil
-}

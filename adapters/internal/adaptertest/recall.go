@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,21 +31,18 @@ func CheckRecall(t *testing.T, r Recall) {
 	m, err := winnow.New(8_000, &winnow.Options{Recall: true, FoldAbove: -1})
 	require.NoError(t, err)
 	const line = "the retry limit is seventeen"
-	history := []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "Look through the logs."}}}}
+	history := []winnow.Message{question("Look through the logs.")}
 	for i := range 10 {
 		id, text := fmt.Sprint("call_", i), strings.Repeat("all is well\n", 400)
 		if i == 0 {
 			text += line + "\n" + text
 		}
-		call := winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "exec",
-			Arguments: json.RawMessage(`{"command":"./check"}`)}
-		history = append(history, winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{call}},
-			winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: "exec", Parts: []winnow.Part{{Text: text}}})
+		history = append(history, callOf(id), result(id, text))
 	}
 	sent, err := m.Prepare(t.Context(), history)
 	require.NoError(t, err)
 	require.NotContains(t, sent.Messages[1].Parts[0].Text, line)
-	handle := regexp.MustCompile(`recall (\d+)`).FindStringSubmatch(sent.Messages[1].Parts[0].Text)
+	handle := handles.FindStringSubmatch(sent.Messages[1].Parts[0].Text)
 	require.NotNil(t, handle, sent.Messages[1].Parts[0].Text)
 
 	url, body := Server(t, 200, strings.ReplaceAll(r.Answer, "HANDLE", handle[1]))
@@ -57,21 +54,15 @@ func CheckRecall(t *testing.T, r Recall) {
 	require.NoError(t, json.Unmarshal(text, &want))
 	assert.Equal(t, want, r.Tool(*body))
 
+	calls := slices.DeleteFunc(slices.Clone(answer.Parts), func(p winnow.Part) bool { return p.Kind != winnow.KindToolCall })
+	require.Len(t, calls, 1)
+	assert.Equal(t, winnow.RecallTool().Name, calls[0].Name)
 	history = append(history, answer)
-	calls := 0
-	for _, p := range answer.Parts {
-		if p.Kind != winnow.KindToolCall {
-			continue
-		}
-		calls++
-		assert.Equal(t, winnow.RecallTool().Name, p.Name)
-		result, err := m.Recall(t.Context(), history, p.Arguments)
-		require.NoError(t, err)
-		assert.False(t, result.IsError)
-		assert.Equal(t, p.ID, result.ToolCallID)
-		history = append(history, result)
-	}
-	require.Equal(t, 1, calls)
+	found, err := m.Recall(t.Context(), history, calls[0].Arguments)
+	require.NoError(t, err)
+	assert.False(t, found.IsError)
+	assert.Equal(t, calls[0].ID, found.ToolCallID)
+	history = append(history, found)
 	sent, err = m.Prepare(t.Context(), history)
 	require.NoError(t, err)
 	_, err = r.Ask(t.Context(), url, sent.Messages, winnow.RecallTool())

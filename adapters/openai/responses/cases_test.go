@@ -157,9 +157,6 @@ func TestCases(t *testing.T) { adaptertest.CheckCases(t, underTest, forms, send(
 // TestCodec: stored messages are exported with the same bytes.
 func TestCodec(t *testing.T) { adaptertest.CheckCodec(t, underTest, Codec(), forms, cases) }
 
-// TestRestarts: after each restart the SDK sends the same as without one.
-func TestRestarts(t *testing.T) { adaptertest.CheckRestarts(t, underTest, Codec(), send(t)) }
-
 // TestEmptyAnswersStay where no manager is asked.
 func TestEmptyAnswersStay(t *testing.T) {
 	for _, content := range []string{`""`, `[{"type":"output_text","text":"","annotations":[]}]`} {

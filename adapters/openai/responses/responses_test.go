@@ -195,8 +195,6 @@ func TestOrder(t *testing.T) { adaptertest.CheckOrder(t, underTest, nil) }
 
 func FuzzAdapter(f *testing.F) { adaptertest.Fuzz(f, underTest) }
 
-func BenchmarkAdapter(b *testing.B) { adaptertest.Benchmark(b, underTest) }
-
 // Chat Completions had calls of functions before it had calls of tools. They have no item of this API, and are calls
 // of functions all the same.
 func TestFunctionCallsOfChatStay(t *testing.T) {
