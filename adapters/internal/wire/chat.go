@@ -20,26 +20,25 @@ func (Chat) List() string { return "messages" }
 const functionPrefix = "winnow_function_call_"
 
 func (Chat) read(r *reader, of value) {
-	members := map[string]value{}
-	of.Members(func(name string, v value) { members[name] = v })
-	content := members["content"]
+	members := membersOf(of)
+	content := members.get("content")
 	p := piece{content: content, list: listIn(content)}
-	switch members["role"].Text() {
+	switch members.get("role").Text() {
 	case "system", "developer":
 		r.content(content, chatBlock)
 		r.message(winnow.Message{Role: winnow.RoleSystem}, p)
 	case "user":
 		r.content(content, chatBlock)
-		r.message(winnow.Message{Role: winnow.RoleUser, Speaker: members["name"].Text()}, p)
+		r.message(winnow.Message{Role: winnow.RoleUser, Speaker: members.get("name").Text()}, p)
 	case "assistant":
 		chatAssistant(r, of, members)
 		r.message(winnow.Message{Role: winnow.RoleAssistant}, p)
 	case "tool":
-		p.id = members["tool_call_id"]
+		p.id = members.get("tool_call_id")
 		r.content(content, chatBlock)
 		r.message(winnow.Message{Role: winnow.RoleTool, ToolCallID: p.id.Text()}, p)
 	case "function":
-		m := winnow.Message{Role: winnow.RoleTool, ToolName: members["name"].Text()}
+		m := winnow.Message{Role: winnow.RoleTool, ToolName: members.get("name").Text()}
 		if r.functions > 0 { // otherwise its call was sent separately: a repair pairs them by name
 			m.ToolCallID = functionPrefix + strconv.Itoa(r.functions)
 		}
@@ -56,17 +55,17 @@ var (
 	reasoningDetails = "reasoning_details"
 )
 
-func chatAssistant(r *reader, of value, members map[string]value) {
+func chatAssistant(r *reader, of value, members members) {
 	for _, name := range reasoningNames {
-		if v := members[name]; v.Text() != "" {
+		if v := members.get(name); v.Text() != "" {
 			r.part(winnow.Part{Kind: winnow.KindThinking, Text: v.Text(), MediaType: name}, Block{raw: v, text: v})
 			break
 		}
 	}
-	if v := members[reasoningDetails]; len(v) > len("[]") && v.Exists() {
+	if v := members.get(reasoningDetails); len(v) > len("[]") && v.Exists() {
 		r.part(winnow.Part{Kind: winnow.KindThinking, Signature: string(v), MediaType: reasoningDetails}, Block{raw: v})
 	}
-	if content := members["content"]; content.IsText() && content.Text() != "" {
+	if content := members.get("content"); content.IsText() && content.Text() != "" {
 		r.part(winnow.Part{Text: content.Text()}, Block{raw: content, text: content, gone: []byte("null")})
 	} else {
 		in := &list{raw: content, empty: []byte("null")}
@@ -74,20 +73,20 @@ func chatAssistant(r *reader, of value, members map[string]value) {
 			chatBlock(r, b, in)
 		}
 	}
-	if v := members["refusal"]; v.Text() != "" {
+	if v := members.get("refusal"); v.Text() != "" {
 		r.part(winnow.Part{Text: v.Text()}, Block{raw: v, text: v, typ: "refusal"})
 	}
-	if v := members["audio"]; v.Get("id").Text() != "" {
+	if v := members.get("audio"); v.Get("id").Text() != "" {
 		r.part(winnow.Part{Kind: winnow.KindOpaque, Name: v.Get("id").Text()}, Block{raw: v, typ: "audio"})
 	}
-	if v := members["function_call"]; v.Get("name").Text() != "" {
+	if v := members.get("function_call"); v.Get("name").Text() != "" {
 		r.functions++
 		r.part(winnow.Part{
 			Kind: winnow.KindToolCall, ID: functionPrefix + strconv.Itoa(r.functions), Name: v.Get("name").Text(),
 			Arguments: argumentsOf(v.Get("arguments")), MediaType: "function_call",
 		}, Block{raw: v, arguments: v.Get("arguments"), isMade: true})
 	}
-	calls := &list{raw: members["tool_calls"]}
+	calls := &list{raw: members.get("tool_calls")}
 	for _, c := range calls.raw.Elements() {
 		chatCall(r, c, calls)
 	}

@@ -19,16 +19,8 @@ func (Messages) List() string { return "messages" }
 func (Messages) resultsAreBlocks() {}
 
 func (Messages) read(r *reader, of value) {
-	var role string
-	var content value
-	of.Members(func(name string, v value) {
-		switch name {
-		case "role":
-			role = v.Text()
-		case "content":
-			content = v
-		}
-	})
+	m := membersOf(of)
+	role, content := m.get("role").Text(), m.get("content")
 	isKnown := content.IsText() || content.IsList()
 	switch {
 	case role == "system" && r.isHidden(of):
@@ -106,18 +98,9 @@ func messagesUser(r *reader, content value) {
 			others = append(others, b)
 			continue
 		}
-		m := winnow.Message{Role: winnow.RoleTool}
-		p := piece{raw: b, in: content}
-		b.Members(func(name string, v value) {
-			switch name {
-			case "tool_use_id":
-				m.ToolCallID, p.id = v.Text(), v
-			case "is_error":
-				m.IsError = v.Is()
-			case "content":
-				p.content = v
-			}
-		})
+		of := membersOf(b)
+		p := piece{raw: b, in: content, id: of.get("tool_use_id"), content: of.get("content")}
+		m := winnow.Message{Role: winnow.RoleTool, ToolCallID: p.id.Text(), IsError: of.get("is_error").Is()}
 		r.content(p.content, messagesBlock)
 		p.list = listIn(p.content)
 		r.message(m, p)
@@ -138,65 +121,42 @@ func messagesUser(r *reader, content value) {
 
 // messagesBlock reads a block that is no result.
 func messagesBlock(r *reader, of value, in *list) {
-	b := Block{raw: of, list: in}
-	p := winnow.Part{}
-	var text, thinking, signature, data, id, useID, name, input, content, source value
-	of.Members(func(key string, v value) {
-		switch key {
-		case "type":
-			b.typ = v.Text()
-		case "text":
-			text = v
-		case "thinking":
-			thinking = v
-		case "signature":
-			signature = v
-		case "data":
-			data = v
-		case "id":
-			id = v
-		case "tool_use_id":
-			useID = v
-		case "name":
-			name = v
-		case "input":
-			input = v
-		case "content":
-			content = v
-		case "source":
-			source = v
-		}
-	})
+	m := membersOf(of)
+	b := Block{raw: of, list: in, typ: m.get("type").Text()}
+	var p winnow.Part
 	switch b.typ {
 	case "text":
-		p.Text, b.text = text.Text(), text
+		b.text = m.get("text")
+		p.Text = b.text.Text()
 	case "thinking":
-		p.Kind, p.Text, p.Signature, b.text = winnow.KindThinking, thinking.Text(), signature.Text(), thinking
+		b.text = m.get("thinking")
+		p.Kind, p.Text, p.Signature = winnow.KindThinking, b.text.Text(), m.get("signature").Text()
 	case "redacted_thinking":
-		p.Kind, p.Signature, p.MediaType = winnow.KindThinking, data.Text(), b.typ
+		p.Kind, p.Signature, p.MediaType = winnow.KindThinking, m.get("data").Text(), b.typ
 	case "tool_use":
-		p.Kind, p.ID, p.Name, b.id, b.arguments = winnow.KindToolCall, id.Text(), name.Text(), id, input
-		if input.Exists() {
-			p.Arguments = adapter.Arguments(json.RawMessage(input))
+		b.id, b.arguments = m.get("id"), m.get("input")
+		p.Kind, p.ID, p.Name = winnow.KindToolCall, b.id.Text(), m.get("name").Text()
+		if b.arguments.Exists() {
+			p.Arguments = adapter.Arguments(json.RawMessage(b.arguments))
 		}
 	case "image", "document":
 		p.Kind = winnow.KindOpaque
 		if b.typ == "image" {
 			p.Kind = winnow.KindImage
 		}
-		messagesSource(&p, source)
+		messagesSource(&p, m.get("source"))
 	case "compaction":
 		p.Kind, p.Bytes = winnow.KindOpaque, len(of)
-		if s := content.Text(); s != "" { // else the API could not compact
-			p.MediaType, p.Text, p.Signature = winnow.MediaCompaction, s, signature.Text()
+		if s := m.get("content").Text(); s != "" { // else the API could not compact
+			p.MediaType, p.Text, p.Signature = winnow.MediaCompaction, s, m.get("signature").Text()
 		}
 	default:
 		p.Kind, p.Bytes = winnow.KindOpaque, len(of)
-		switch { // a half of a pair that the API runs itself
+		switch name := m.get("name"); { // a half of a pair that the API runs itself
 		case strings.HasSuffix(b.typ, "_tool_use") && len(name) > 0:
-			p.ID, p.Name = id.Text(), name.Text()
+			p.ID, p.Name = m.get("id").Text(), name.Text()
 		case strings.HasSuffix(b.typ, "_tool_result"):
-			p.ID = useID.Text()
+			p.ID = m.get("tool_use_id").Text()
 		}
 	}
 	r.part(p, b)

@@ -18,40 +18,17 @@ func (Responses) List() string { return "input" }
 
 // item is what is read of an item.
 type item struct {
-	typ, role                          string
-	id, call, name, text, content, out value
-	encrypted, approves                string
+	members
+	typ, role string
 }
 
-func itemOf(of value) (it item) {
-	of.Members(func(name string, v value) {
-		switch name {
-		case "type":
-			it.typ = v.Text()
-		case "role":
-			it.role = v.Text()
-		case "id":
-			it.id = v
-		case "call_id":
-			it.call = v
-		case "name":
-			it.name = v
-		case "arguments", "input":
-			it.text = v
-		case "content":
-			it.content = v
-		case "output":
-			it.out = v
-		case "encrypted_content":
-			it.encrypted = v.Text()
-		case "approval_request_id":
-			it.approves = v.Text()
-		}
-	})
+func itemOf(of value) *item {
+	it := item{members: membersOf(of)}
+	it.typ, it.role = it.get("type").Text(), it.get("role").Text()
 	if it.typ == "" && it.role != "" {
 		it.typ = "message"
 	}
-	return it
+	return &it
 }
 
 func (a Responses) read(r *reader, of value) {
@@ -64,18 +41,18 @@ func (a Responses) read(r *reader, of value) {
 		if it.role == "user" {
 			m.Role = winnow.RoleUser
 		}
-		r.content(it.content, responsesContent)
-		r.message(m, piece{content: it.content, list: listIn(it.content)})
+		r.content(it.get("content"), responsesContent)
+		r.message(m, piece{content: it.get("content"), list: listIn(it.get("content"))})
 	case it.typ == "function_call_output", it.typ == "custom_tool_call_output":
 		a.close(r, 1)
-		r.content(it.out, responsesContent)
-		m := winnow.Message{Role: winnow.RoleTool, ToolCallID: it.call.Text()}
-		r.message(m, piece{id: it.call, content: it.out, list: listIn(it.out)})
+		r.content(it.get("output"), responsesContent)
+		m := winnow.Message{Role: winnow.RoleTool, ToolCallID: it.get("call_id").Text()}
+		r.message(m, piece{id: it.get("call_id"), content: it.get("output"), list: listIn(it.get("output"))})
 	case isOwnOutput(it.typ):
 		a.close(r, 1)
-		id := it.call
+		id := it.get("call_id")
 		if id == nil { // of the local shell
-			id = it.id
+			id = it.get("id")
 		}
 		r.opaque(winnow.Message{Role: winnow.RoleTool, ToolCallID: id.Text()}, of).id = id
 	case it.typ == "configuration_update", it.typ == "additional_tools":
@@ -84,12 +61,12 @@ func (a Responses) read(r *reader, of value) {
 	case it.typ == "compaction":
 		a.close(r, 1)
 		p := r.opaque(winnow.Message{Role: winnow.RoleUser, Injected: true, Pinned: true}, of)
-		compacted(r.history, p, it.encrypted)
+		compacted(r.history, p, it.get("encrypted_content").Text())
 	case it.typ == "compaction_trigger", it.typ == "mcp_approval_response", it.typ == "":
 		a.close(r, 1)
 		r.opaque(winnow.Message{Role: winnow.RoleUser, Injected: true}, of)
 		part := &r.history.Messages[len(r.history.Messages)-1].Parts[0]
-		part.ID, part.Name = halfOf(&it)
+		part.ID, part.Name = halfOf(it)
 	default:
 		isModels = true
 	}
@@ -99,7 +76,7 @@ func (a Responses) read(r *reader, of value) {
 	if r.turn == nil {
 		r.turn = &piece{from: len(r.history.elements) - 1}
 	}
-	a.model(r, of, &it)
+	a.model(r, of, it)
 }
 
 // isOwnOutput reports whether an item is the client's output of a call of one of the API's own tools.
@@ -121,15 +98,15 @@ func isOwnCall(typ string) bool {
 func halfOf(it *item) (id, name string) {
 	switch it.typ {
 	case "mcp_approval_request":
-		return it.id.Text(), it.typ
+		return it.get("id").Text(), it.typ
 	case "mcp_approval_response":
-		return it.approves, ""
+		return it.get("approval_request_id").Text(), ""
 	case "program", "tool_search_call":
-		return cmp.Or(it.call.Text(), it.typ), it.typ
+		return cmp.Or(it.get("call_id").Text(), it.typ), it.typ
 	case "program_output":
-		return cmp.Or(it.call.Text(), "program"), ""
+		return cmp.Or(it.get("call_id").Text(), "program"), ""
 	case "tool_search_output":
-		return cmp.Or(it.call.Text(), "tool_search_call"), ""
+		return cmp.Or(it.get("call_id").Text(), "tool_search_call"), ""
 	}
 	return "", ""
 }
@@ -153,20 +130,20 @@ func compacted(h *History, of *piece, sealed string) {
 // model reads an item of the model.
 func (Responses) model(r *reader, of value, it *item) {
 	b := Block{raw: of, isWhole: true, typ: it.typ}
-	p := winnow.Part{Kind: winnow.KindToolCall, ID: it.call.Text(), Name: it.name.Text()}
+	p := winnow.Part{Kind: winnow.KindToolCall, ID: it.get("call_id").Text(), Name: it.get("name").Text()}
 	switch {
-	case it.typ == "message" && it.content.IsText():
-		b.text = it.content
-		p = winnow.Part{Text: it.content.Text()}
+	case it.typ == "message" && it.get("content").IsText():
+		b.text = it.get("content")
+		p = winnow.Part{Text: it.get("content").Text()}
 	case it.typ == "message":
-		in := &list{raw: it.content, owner: of}
-		for _, c := range it.content.Elements() {
+		in := &list{raw: it.get("content"), owner: of}
+		for _, c := range it.get("content").Elements() {
 			responsesContent(r, c, in)
 		}
 		return
 	case it.typ == "reasoning":
-		p = winnow.Part{Kind: winnow.KindThinking, ID: it.id.Text(), Signature: it.encrypted}
-		for _, c := range append(of.Get("summary").Elements(), it.content.Elements()...) {
+		p = winnow.Part{Kind: winnow.KindThinking, ID: it.get("id").Text(), Signature: it.get("encrypted_content").Text()}
+		for _, c := range append(of.Get("summary").Elements(), it.get("content").Elements()...) {
 			if text := c.Get("text").Text(); p.Text == "" {
 				p.Text = text
 			} else if text != "" {
@@ -177,11 +154,12 @@ func (Responses) model(r *reader, of value, it *item) {
 			p.Signature = p.ID
 		}
 	case it.typ == "function_call":
-		b.id, b.arguments, p.Arguments = it.call, it.text, argumentsOf(it.text)
+		b.id, b.arguments = it.get("call_id"), it.get("arguments")
+		p.Arguments = argumentsOf(b.arguments)
 	case it.typ == "custom_tool_call":
-		b.id, p.MediaType, p.Arguments = it.call, it.typ, jsonedit.Quote(it.text.Text())
+		b.id, p.MediaType, p.Arguments = it.get("call_id"), it.typ, jsonedit.Quote(it.get("input").Text())
 	case isOwnCall(it.typ):
-		b.id, p.MediaType, p.Arguments = it.call, it.typ, []byte(of)
+		b.id, p.MediaType, p.Arguments = it.get("call_id"), it.typ, []byte(of)
 		p.Name = strings.TrimSuffix(it.typ, "_call")
 	default:
 		p = winnow.Part{Kind: winnow.KindOpaque, Bytes: len(of)}

@@ -17,6 +17,30 @@ import (
 
 type value = jsonedit.Value
 
+// members are those of an object, read at once.
+type members []member
+
+type member struct {
+	name string
+	of   value
+}
+
+func membersOf(object value) members {
+	all := make(members, 0, 8)
+	object.Members(func(name string, of value) { all = append(all, member{name, of}) })
+	return all
+}
+
+// get returns a member, or nothing. The last one of a name counts.
+func (m members) get(name string) (of value) {
+	for _, x := range m {
+		if x.name == name {
+			of = x.of
+		}
+	}
+	return of
+}
+
 // API is how a provider writes a conversation. Each is in a file of its own.
 type API interface {
 	// List is the member of a body that has the history.
