@@ -42,15 +42,16 @@ func Collect(stream iter.Seq2[*sdk.GenerateContentResponse, error],
 		if seen != nil {
 			seen(piece)
 		}
-		addPiece(answer, piece)
+		take(answer, piece)
 		if len(piece.Candidates) > 0 && piece.Candidates[0] != nil {
 			newest := piece.Candidates[0]
 			if newest.Content != nil {
 				content.Parts = appendParts(content.Parts, newest.Content.Parts)
 			}
-			addCandidate(candidate, newest)
+			take(candidate, newest)
 		}
 	}
+	answer.Candidates = nil
 	if candidate.FinishReason == "" {
 		if answer.PromptFeedback != nil {
 			return answer, nil
@@ -62,46 +63,13 @@ func Collect(stream iter.Seq2[*sdk.GenerateContentResponse, error],
 	return answer, nil
 }
 
-// addPiece takes what a piece says about the whole answer.
-func addPiece(answer, piece *sdk.GenerateContentResponse) {
-	setOnce(&answer.ResponseID, piece.ResponseID)
-	setOnce(&answer.ModelVersion, piece.ModelVersion)
-	setNewest(&answer.UsageMetadata, piece.UsageMetadata)
-	setNewest(&answer.PromptFeedback, piece.PromptFeedback)
-	setNewest(&answer.SDKHTTPResponse, piece.SDKHTTPResponse)
-	setNewest(&answer.ModelStatus, piece.ModelStatus)
-	if answer.CreateTime.IsZero() {
-		answer.CreateTime = piece.CreateTime
-	}
-}
-
-// addCandidate takes what a piece says about a candidate besides its content.
-func addCandidate(candidate, piece *sdk.Candidate) {
-	if piece.FinishReason != "" {
-		candidate.FinishReason = piece.FinishReason
-	}
-	setOnce(&candidate.FinishMessage, piece.FinishMessage)
-	setNewest(&candidate.CitationMetadata, piece.CitationMetadata)
-	setNewest(&candidate.GroundingMetadata, piece.GroundingMetadata)
-	setNewest(&candidate.URLContextMetadata, piece.URLContextMetadata)
-	candidate.TokenCount += piece.TokenCount
-	if piece.SafetyRatings != nil {
-		candidate.SafetyRatings = piece.SafetyRatings
-	}
-	if piece.ContinuationToken != nil {
-		candidate.ContinuationToken = piece.ContinuationToken
-	}
-}
-
-func setOnce(to *string, s string) {
-	if *to == "" {
-		*to = s
-	}
-}
-
-func setNewest[T any](to **T, v *T) {
-	if v != nil {
-		*to = v
+// take sets in a value what a piece of it says: the newest word counts.
+func take[T any](to, piece *T) {
+	of, says := reflect.ValueOf(to).Elem(), reflect.ValueOf(piece).Elem()
+	for i := range says.NumField() {
+		if v := says.Field(i); !v.IsZero() {
+			of.Field(i).Set(v)
+		}
 	}
 }
 
