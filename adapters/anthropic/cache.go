@@ -24,19 +24,21 @@ import (
 // copies, and neither the caller's messages nor its tools.
 func MarkRequest(params *sdk.MessageNewParams, ttl sdk.CacheControlEphemeralTTL) {
 	params.CacheControl = sdk.CacheControlEphemeralParam{}
-	m := marking{ttl: ttl}
-	tools, system, messages := note(&m, params.Tools), note(&m, params.System), noteMessages(&m, params.Messages)
-	adapter.LimitMarkers(m.markers, adapter.MostMarkers)
-	params.Tools, params.System, params.Messages = tools(), system(), messages()
+	markRequest(&params.Tools, &params.System, &params.Messages, ttl)
 }
 
 // MarkRequestBeta is [MarkRequest] for a request of the beta API.
 func MarkRequestBeta(params *sdk.BetaMessageNewParams, ttl sdk.CacheControlEphemeralTTL) {
 	params.CacheControl = sdk.BetaCacheControlEphemeralParam{}
+	markRequest(&params.Tools, &params.System, &params.Messages, ttl)
+}
+
+func markRequest[A, B, C value, PA param.InferPtr[A], PB param.InferPtr[B], PC param.InferPtr[C]](
+	tools *[]A, system *[]B, messages *[]C, ttl sdk.CacheControlEphemeralTTL) {
 	m := marking{ttl: ttl}
-	tools, system, messages := note(&m, params.Tools), note(&m, params.System), noteMessages(&m, params.Messages)
+	a, b, c := note[A, PA](&m, *tools, false), note[B, PB](&m, *system, false), note[C, PC](&m, *messages, true)
 	adapter.LimitMarkers(m.markers, adapter.MostMarkers)
-	params.Tools, params.System, params.Messages = tools(), system(), messages()
+	*tools, *system, *messages = a(), b(), c()
 }
 
 // MarkCache is [MarkRequest] for messages alone, of a request whose tools and system prompt it does not see. It leaves
@@ -54,7 +56,7 @@ func MarkCacheBeta(messages []sdk.BetaMessageParam, ttl sdk.CacheControlEphemera
 
 func markCache[T value, P param.InferPtr[T]](messages []T, ttl sdk.CacheControlEphemeralTTL) []T {
 	m := marking{ttl: ttl}
-	decided := noteMessages[T, P](&m, messages)
+	decided := note[T, P](&m, messages, true)
 	adapter.LimitMarkers(m.markers, adapter.MostMarkers-3)
 	return decided()
 }
@@ -79,33 +81,20 @@ type place struct {
 	none  bool // it is to be marked
 }
 
-// note adds the markers of tools, or of a system prompt. Once all are decided, the result returns the values with them.
-func note[T value, P param.InferPtr[T]](m *marking, values []T) (decided func() []T) {
+// note adds the markers of tools, of a system prompt, or of messages, which are also to be marked where the next request
+// may continue. Once all are decided, the result returns the values with them.
+func note[T value, P param.InferPtr[T]](m *marking, values []T, areMessages bool) (decided func() []T) {
 	raw := make([]jsonedit.Value, len(values))
-	var places []place
+	roles := make([]bool, len(values)) // of the assistant
 	for i := range values {
 		raw[i] = jsonedit.Value(adapter.Raw(values[i]))
-		eachMarker(raw[i], func(block jsonedit.Value, ttl string) {
-			places = append(places, place{value: i, block: block, ttl: ttl})
-			m.markers = append(m.markers, adapter.CacheMarker{TTL: ttl})
-		})
-	}
-	return decision[T, P](m, values, raw, places)
-}
-
-// noteMessages is note for messages, which are also to be marked where the next request may continue.
-func noteMessages[T value, P param.InferPtr[T]](m *marking, messages []T) (decided func() []T) {
-	raw := make([]jsonedit.Value, len(messages))
-	roles := make([]bool, len(messages)) // of the assistant
-	for i := range messages {
-		raw[i] = jsonedit.Value(adapter.Raw(messages[i]))
 		roles[i] = raw[i].Get("role").Text() == "assistant"
 	}
 	boundaries := adapter.CacheBoundaries(roles)
 	var places []place
 	for i := range raw {
 		var end jsonedit.Value // the block that is to be marked
-		if slices.Contains(boundaries, i) {
+		if areMessages && slices.Contains(boundaries, i) {
 			raw[i], end = lastMarkable(raw[i])
 		}
 		isEnd := func(b jsonedit.Value) bool { return len(end) > 0 && &b[0] == &end[0] }
@@ -113,7 +102,7 @@ func noteMessages[T value, P param.InferPtr[T]](m *marking, messages []T) (decid
 		add := func(block jsonedit.Value, ttl string) {
 			isMarked = isMarked || isEnd(block)
 			places = append(places, place{value: i, block: block, ttl: ttl})
-			m.markers = append(m.markers, adapter.CacheMarker{TTL: ttl, Message: true, Boundary: isEnd(block)})
+			m.markers = append(m.markers, adapter.CacheMarker{TTL: ttl, Message: areMessages, Boundary: isEnd(block)})
 		}
 		eachMarker(raw[i], add)
 		if !isMarked {
@@ -121,7 +110,7 @@ func noteMessages[T value, P param.InferPtr[T]](m *marking, messages []T) (decid
 			places[len(places)-1].none = true
 		}
 	}
-	return decision[T, P](m, messages, raw, places)
+	return decision[T, P](m, values, raw, places)
 }
 
 const cacheControl = "cache_control"
