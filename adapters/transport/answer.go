@@ -173,8 +173,8 @@ func (t *tap) note(answer value) {
 			t.id = strings.Clone(id.Text())
 		}
 	}
-	for _, path := range []string{"usage", "message.usage", "response.usage"} {
-		u := answer.Get(path)
+	for _, in := range []string{"", "message.", "response."} {
+		u := answer.Get(in + "usage")
 		sum := func(names ...string) (n int) {
 			for _, name := range names {
 				n += u.Get(name).Int()
@@ -197,16 +197,11 @@ func (t *tap) note(answer value) {
 			t.usage.LongWrite = min(max(long, was.LongWrite), written+stored)
 			t.usage.ThinkingDropped, t.usage.CacheMiss = was.ThinkingDropped, was.CacheMiss
 		}
-	}
-	for _, path := range []string{
-		"diagnostics.cache_miss_reason.type", "message.diagnostics.cache_miss_reason.type",
-		"prompt_cache_diagnostics.reason", "response.prompt_cache_diagnostics.reason",
-	} {
-		if reason := answer.Get(path); reason.IsText() {
-			t.usage.CacheMiss = strings.Clone(reason.Text())
+		for _, path := range []string{"diagnostics.cache_miss_reason.type", "prompt_cache_diagnostics.reason"} {
+			if reason := answer.Get(in + path); reason.IsText() {
+				t.usage.CacheMiss = strings.Clone(reason.Text())
+			}
 		}
-	}
-	for _, in := range []string{"", "message.", "response."} {
 		dropped := 0
 		for _, x := range answer.Get(in + "input_transformations").Elements() {
 			if adapter.BindsToPrefix(x.Get("reason").Text()) {
