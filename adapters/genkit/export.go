@@ -9,7 +9,7 @@ import (
 
 // Export returns messages in Genkit's form. Those that were not changed since [Import] are the caller's own.
 func Export(messages []winnow.Message) []*ai.Message {
-	v := adapter.Values[*ai.Message]{Hollow: isHollow, Said: said, Results: results, Other: other}
+	v := adapter.Values[*ai.Message]{Hollow: isHollow, Results: results, Message: message}
 	return v.Export(messages)
 }
 
@@ -49,19 +49,16 @@ func results(list []winnow.Message, ids []string) []*ai.Message {
 	return []*ai.Message{out}
 }
 
-func other(m *winnow.Message) []*ai.Message {
-	if m.Role == winnow.RoleSystem {
-		return message(ai.RoleSystem, m, nil)
-	}
-	return message(ai.RoleUser, m, nil)
-}
-
-func said(m *winnow.Message, ids []string) []*ai.Message { return message(ai.RoleModel, m, ids) }
-
 // message returns a message with the parts of m that are shown, and, of the model's, its own thinking and its calls. It
 // is nothing if there are none.
-func message(role ai.Role, m *winnow.Message, ids []string) []*ai.Message {
-	out := &ai.Message{Role: role}
+func message(m *winnow.Message, ids []string) []*ai.Message {
+	out := &ai.Message{Role: ai.RoleUser}
+	switch {
+	case ids != nil:
+		out.Role = ai.RoleModel
+	case m.Role == winnow.RoleSystem:
+		out.Role = ai.RoleSystem
+	}
 	for k := range m.Parts {
 		p := &m.Parts[k]
 		own, _ := p.Source.(*ai.Part)
@@ -77,7 +74,7 @@ func message(role ai.Role, m *winnow.Message, ids []string) []*ai.Message {
 			}
 			call.ToolRequest.Ref = ids[k]
 			out.Content = append(out.Content, call)
-		case p.Kind == winnow.KindThinking && own != nil && role == ai.RoleModel:
+		case p.Kind == winnow.KindThinking && own != nil && ids != nil:
 			out.Content = append(out.Content, own)
 		case !adapter.IsShown(p):
 		case own != nil:

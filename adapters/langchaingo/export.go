@@ -11,7 +11,7 @@ import (
 
 // Export returns messages in LangChainGo's form. Those that were not changed since [Import] are the caller's own.
 func Export(messages []winnow.Message) []llms.MessageContent {
-	v := adapter.Values[llms.MessageContent]{Hollow: isHollow, Said: said, Results: exportResults, Other: other}
+	v := adapter.Values[llms.MessageContent]{Hollow: isHollow, Results: exportResults, Message: message}
 	return v.Export(messages)
 }
 
@@ -42,21 +42,15 @@ func exportResults(results []winnow.Message, ids []string) (out []llms.MessageCo
 	return out
 }
 
-func other(m *winnow.Message) []llms.MessageContent {
-	role := llms.ChatMessageTypeHuman
-	if m.Role == winnow.RoleSystem {
-		role = llms.ChatMessageTypeSystem
-	}
-	return message(role, m, nil)
-}
-
-func said(m *winnow.Message, ids []string) []llms.MessageContent {
-	return message(llms.ChatMessageTypeAI, m, ids)
-}
-
 // message returns a message with the parts of m that are shown, and its calls. It is nothing if there are none.
-func message(role llms.ChatMessageType, m *winnow.Message, ids []string) []llms.MessageContent {
-	out := llms.MessageContent{Role: role}
+func message(m *winnow.Message, ids []string) []llms.MessageContent {
+	out := llms.MessageContent{Role: llms.ChatMessageTypeHuman}
+	switch {
+	case ids != nil:
+		out.Role = llms.ChatMessageTypeAI
+	case m.Role == winnow.RoleSystem:
+		out.Role = llms.ChatMessageTypeSystem
+	}
 	for k := range m.Parts {
 		p := &m.Parts[k]
 		own, _ := p.Source.(llms.ContentPart)

@@ -6,12 +6,11 @@ import "github.com/winnowgo/winnow"
 type Values[T any] struct {
 	// Hollow reports whether a value of the caller's has a blank text beside others, which providers refuse.
 	Hollow func(of *T) bool
-	// Said makes a message of the model, with these ids for the calls among its parts; nothing if it is empty.
-	Said func(m *winnow.Message, ids []string) []T
+	// Message makes a message that is no result; nothing if it is empty. ids are those for the calls among the parts of
+	// one of the model.
+	Message func(m *winnow.Message, ids []string) []T
 	// Results makes results, with these ids.
 	Results func(results []winnow.Message, ids []string) []T
-	// Other makes a message of a user or of the system; nothing if it is empty.
-	Other func(m *winnow.Message) []T
 }
 
 // Export returns messages in the form of the framework: those that were not changed are the caller's own.
@@ -23,7 +22,7 @@ func (v *Values[T]) Export(messages []winnow.Message) (out []T) {
 			if p := PieceOf[T](&run[0]); p != nil && stay && len(run[0].Parts) > 0 && !v.Hollow(p.Of) {
 				out = append(out, *p.Of)
 			} else {
-				out = append(out, v.Said(&run[0], sent)...)
+				out = append(out, v.Message(&run[0], sent)...)
 			}
 			continue
 		}
@@ -64,7 +63,7 @@ func (v *Values[T]) between(out []T, list []winnow.Message, ids *CallIDs) []T {
 			out = append(out, v.Results(group[:results], sent)...)
 		}
 		for i := range group[results:] {
-			out = append(out, v.Other(&group[results+i])...)
+			out = append(out, v.Message(&group[results+i], nil)...)
 		}
 	}
 	return out
