@@ -46,7 +46,11 @@ func mark(config *types.ToolConfiguration, system []types.SystemContentBlock, me
 	markers := append(markersOf(tools), markersOf(system)...)
 	prompt := len(markers)
 	messages = slices.Clone(messages)
-	boundaries := adapter.CacheBoundaries(rolesOf(messages))
+	roles := make([]bool, len(messages)) // of the assistant
+	for i := range messages {
+		roles[i] = messages[i].Role == types.ConversationRoleAssistant
+	}
+	boundaries := adapter.CacheBoundaries(roles)
 	for i := range messages {
 		content := messages[i].Content
 		isBoundary := slices.Contains(boundaries, i) && len(content) > 0
@@ -75,15 +79,6 @@ func mark(config *types.ToolConfiguration, system []types.SystemContentBlock, me
 		messages[i].Content, markers = decided(messages[i].Content, markers)
 	}
 	return config, system, messages
-}
-
-// rolesOf says which messages are the assistant's.
-func rolesOf(messages []types.Message) []bool {
-	roles := make([]bool, len(messages))
-	for i := range messages {
-		roles[i] = messages[i].Role == types.ConversationRoleAssistant
-	}
-	return roles
 }
 
 // markersOf returns the cache points among blocks.

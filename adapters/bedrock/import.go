@@ -72,7 +72,10 @@ func (im *importer) add(of *types.Message) {
 			}, of, r, len(im.out)-first, count)
 		}
 	}
-	adapter.InCallOrder[types.Message](im.out[first:], im.calls)
+	adapter.SortByCalls(im.out[first:], im.calls)
+	for i := range im.out[first:] {
+		adapter.PieceOf[types.Message](&im.out[first+i]).Index = i
+	}
 	if results < count {
 		m := winnow.Message{Role: winnow.RoleUser, Parts: im.blocks(of)}
 		if of.Role != types.ConversationRoleUser { // a typo, which Prepare refuses

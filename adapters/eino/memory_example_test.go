@@ -28,11 +28,11 @@ type diner struct {
 }
 
 func newDiner(ctx context.Context, url string, o *framework.Options, history any) adaptertest.Process {
-	type query struct {
-		Step int `json:"step"`
+	type page struct {
+		Page int `json:"page"`
 	}
-	dishes, err := utils.InferTool("query_dishes", "Queries the dishes of a restaurant.", func(_ context.Context, q query) (string, error) {
-		return adaptertest.StepOf(q.Step), nil
+	dishes, err := utils.InferTool("read", "Reads a page of the menu.", func(_ context.Context, p page) (string, error) {
+		return adaptertest.Page(p.Page, (p.Page+2)/3*3), nil
 	})
 	if err != nil {
 		panic(err) // of a tool that is none
@@ -89,5 +89,5 @@ func (d *diner) ask(question string) error {
 
 func TestMemoryExample(t *testing.T) {
 	adaptertest.CheckExample(t, adaptertest.Example{Start: newDiner, Turns: 15,
-		Model: adaptertest.Steps("query_dishes", `{"step":%d}`, 3)})
+		Model: adaptertest.Reader(`{"page":%d}`)})
 }

@@ -33,13 +33,10 @@ func (d Directory) Get(_ context.Context, name string) ([]byte, bool, error) {
 // Set implements [Store]. A process that is killed leaves the old bytes or the new ones.
 func (d Directory) Set(_ context.Context, name string, state []byte) error {
 	path := filepath.Join(string(d), name)
-	err := os.WriteFile(path+".tmp", state, 0o600)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(string(d), 0o700); err == nil {
-			err = os.WriteFile(path+".tmp", state, 0o600)
-		}
+	if err := os.MkdirAll(string(d), 0o700); err != nil {
+		return err
 	}
-	if err != nil {
+	if err := os.WriteFile(path+".tmp", state, 0o600); err != nil {
 		return err
 	}
 	return os.Rename(path+".tmp", path)

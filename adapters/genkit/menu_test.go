@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnowgo/winnow/adapters/framework"
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
+	"github.com/winnowgo/winnow/internal/test/provider"
 )
 
 // waiter is the chat of Genkit's sample of a menu: the history begins with a preamble of both sides, and gets each
@@ -42,5 +43,7 @@ func newWaiter(ctx context.Context, url string, o *framework.Options, history an
 }
 
 func TestMenuSample(t *testing.T) {
-	adaptertest.CheckExample(t, adaptertest.Example{Start: newWaiter, Turns: 60, Model: adaptertest.Steps("", "", 0)})
+	adaptertest.CheckExample(t, adaptertest.Example{Start: newWaiter, Turns: 60, Model: func(*provider.Request) provider.Answer {
+		return provider.Answer{Text: adaptertest.LongAnswer}
+	}})
 }

@@ -3,7 +3,6 @@ package transport
 import (
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -26,11 +25,6 @@ type refused struct {
 
 func (r *refused) Error() string   { return r.text }
 func (r *refused) StatusCode() int { return r.answer.StatusCode }
-
-func isOf(err error, answer *http.Response) bool {
-	var r *refused
-	return errors.As(err, &r) && r.answer == answer
-}
 
 // refusalOf returns res as an error if it refuses a request as too large, and nil otherwise. The body of res is as it
 // was. A stream may refuse before its answer begins.

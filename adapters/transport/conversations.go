@@ -41,24 +41,15 @@ type conversation struct {
 
 // conversations finds the conversation that a request continues.
 type conversations struct {
-	most   int
-	memory int64
-	dir    string
+	most   int    // are kept
+	memory int64  // that they may take, in bytes
+	dir    string // where the state of each is kept ("": nowhere)
 
 	mu     sync.Mutex
 	size   int64                     // of those in memory, about
 	begun  map[chain][]*conversation // by conversation.begun, those that were used last at the end
 	recent *list.List                // of *conversation, the one that was used last in front
 	stored map[chain]string          // names of files, by the hashes in them
-}
-
-// newConversations returns an empty list that keeps so many conversations in so many bytes of memory, and the state of
-// each in dir, if that is not "".
-func newConversations(most int, memory int64, dir string) *conversations {
-	return &conversations{
-		most: most, memory: memory, dir: dir, begun: map[chain][]*conversation{}, recent: list.New(),
-		stored: map[chain]string{},
-	}
 }
 
 // history is the history of a request, as conversations look at it.

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/winnowgo/winnow/adapters/internal/jsonedit"
@@ -54,11 +55,11 @@ func (s *blockStream) take(e event) []event {
 	}
 	number := e.data.Get(s.index)
 	switch {
-	case kind != "" && contains(s.opens, kind):
+	case slices.Contains(strings.Fields(s.opens), kind):
 		if s.isLater {
 			return nil
 		}
-	case kind != "" && contains(s.closes, kind):
+	case slices.Contains(strings.Fields(s.closes), kind):
 		return s.finish(e)
 	case kind == s.start:
 		place := s.judge(e.data.Get(s.block))
@@ -86,15 +87,6 @@ func (s *blockStream) take(e event) []event {
 		}
 	}
 	return []event{s.numbered(e)}
-}
-
-func contains(words, word string) bool {
-	for w := range strings.FieldsSeq(words) {
-		if w == word {
-			return true
-		}
-	}
-	return false
 }
 
 // show gives a block its place: its own, as long as the client has had all blocks.

@@ -3,6 +3,7 @@ package transport
 import (
 	"bytes"
 	"compress/gzip"
+	"container/list"
 	"context"
 	"errors"
 	"fmt"
@@ -108,7 +109,8 @@ func New(base http.RoundTripper, o *Options) (*Transport, error) {
 	if t.o.MaxBody <= 0 {
 		t.o.MaxBody = 64 << 20
 	}
-	t.conversations = newConversations(t.o.Conversations, t.o.Memory, t.o.Dir)
+	t.conversations = &conversations{most: t.o.Conversations, memory: t.o.Memory, dir: t.o.Dir,
+		begun: map[chain][]*conversation{}, recent: list.New(), stored: map[chain]string{}}
 	if t.o.Dir != "" {
 		var err error
 		if t.conversations.stored, err = storedIn(t.o.Dir, time.Now()); err != nil {
@@ -247,7 +249,7 @@ func (t *Transport) exchange(r *http.Request, q *query, c *conversation) (*http.
 			return res, nil
 		})
 	if last != nil {
-		if isOf(err, last) {
+		if r := (*refused)(nil); errors.As(err, &r) && r.answer == last {
 			return last, nil
 		}
 		_ = last.Body.Close()

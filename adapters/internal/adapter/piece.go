@@ -109,20 +109,11 @@ func Whole[T any](messages []winnow.Message) (of *T, n int) {
 	return first.Of, first.Count
 }
 
-// InCallOrder sorts the results of one value by the order of their calls, which are among parts. The library keeps
+// SortByCalls sorts the results of one value by the order of their calls, which are among parts. The library keeps
 // results in that order, so a value in another order is also recognized as whole.
-func InCallOrder[T any](results []winnow.Message, parts []winnow.Part) {
-	if SortByCalls(results, parts) {
-		for i := range results {
-			PieceOf[T](&results[i]).Index = i
-		}
-	}
-}
-
-// SortByCalls sorts results by the order of their calls, which are among parts. It reports whether there are several.
-func SortByCalls(results []winnow.Message, parts []winnow.Part) bool {
+func SortByCalls(results []winnow.Message, parts []winnow.Part) {
 	if len(results) < 2 {
-		return false
+		return
 	}
 	at := make(map[string]int, len(results))
 	for k := range slices.Backward(parts) { // the first of those with the same id counts
@@ -131,5 +122,4 @@ func SortByCalls(results []winnow.Message, parts []winnow.Part) bool {
 		}
 	}
 	slices.SortStableFunc(results, func(a, b winnow.Message) int { return at[a.ToolCallID] - at[b.ToolCallID] })
-	return true
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/jsonedit"
 	"github.com/winnowgo/winnow/internal/test/provider"
 	"github.com/winnowgo/winnow/session"
 )
@@ -95,37 +97,18 @@ func runAgent(t *testing.T, dir string, a Agent, url string, steps int) {
 	}
 }
 
-// valuesOf returns the values of a list in a request, without the markers of the prompt cache, which move.
+// markers are those of the prompt cache, which move, in JSON.
+var markers = regexp.MustCompile(
+	`"cache_control":\{[^}]*\},|,"cache_control":\{[^}]*\}|,\{"cachePoint":\{[^}]*\}\}`)
+
+// valuesOf returns the values of a list in a request, without markers.
 func valuesOf(t *testing.T, body []byte, member string) []string {
 	t.Helper()
-	var request map[string]json.RawMessage
-	require.NoError(t, json.Unmarshal(body, &request))
 	var values []any
-	require.NoError(t, json.Unmarshal(request[member], &values))
+	require.NoError(t, json.Unmarshal(jsonedit.Value(body).Get(member), &values))
 	texts := make([]string, len(values))
 	for i, v := range values {
-		text, err := json.Marshal(withoutMarkers(v))
-		require.NoError(t, err)
-		texts[i] = string(text)
+		texts[i] = markers.ReplaceAllString(JSON(t, v), "")
 	}
 	return texts
-}
-
-func withoutMarkers(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		delete(v, "cache_control")
-		for key := range v {
-			v[key] = withoutMarkers(v[key])
-		}
-	case []any:
-		kept := []any{}
-		for _, e := range v {
-			if m, ok := e.(map[string]any); !ok || m["cachePoint"] == nil {
-				kept = append(kept, withoutMarkers(e))
-			}
-		}
-		return kept
-	}
-	return v
 }

@@ -1,7 +1,6 @@
 package adaptertest
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -117,9 +116,7 @@ func written[T any](t *testing.T, values []T) []string {
 	t.Helper()
 	out := make([]string, len(values))
 	for i := range values {
-		b, err := json.Marshal(values[i])
-		require.NoError(t, err)
-		out[i] = string(b)
+		out[i] = JSON(t, values[i])
 	}
 	return out
 }

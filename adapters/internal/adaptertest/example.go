@@ -2,9 +2,7 @@ package adaptertest
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -49,7 +47,8 @@ func CheckExample(t *testing.T, e Example) {
 				return
 			}
 			for at, isRestarted := range map[string]bool{small: false, restarted: true} {
-				got, err := e.run(framework.WithConversation(t.Context(), name), at, name, &memoryStore{}, isRestarted)
+				got, err := e.run(framework.WithConversation(t.Context(), name), at, name,
+					framework.Directory(t.TempDir()), isRestarted)
 				if assert.NoError(t, err) {
 					sameHistory(t, want, got)
 				}
@@ -71,7 +70,7 @@ func CheckExample(t *testing.T, e Example) {
 func (e *Example) bodies(t *testing.T, p *provider.Provider, name string) (list []string) {
 	for i, x := range p.Exchanges() {
 		require.Nil(t, x.Error, "request %d", i)
-		if strings.Contains(string(x.Body), questionOf(name, 0)) {
+		if strings.Contains(string(x.Body), questionOf(name, 1, 3)) {
 			list = append(list, string(x.Body))
 		}
 	}
@@ -93,48 +92,17 @@ func (e *Example) run(ctx context.Context, url, name string, store framework.Sto
 		if isRestarted && i == e.Turns*2/3 {
 			p = start(p.History())
 		}
-		if err := p.Ask(questionOf(name, i)); err != nil {
+		if err := p.Ask(questionOf(name, 3*i+1, 3*i+3)); err != nil {
 			return nil, fmt.Errorf("turn %d: %w", i, err)
 		}
 	}
 	return p.History(), nil
 }
 
-func questionOf(name string, turn int) string {
-	return fmt.Sprintf("%s asks: what of part %d?", name, turn)
-}
-
-var (
-	partAsked = regexp.MustCompile(`(\w+) asks: what of part (\d+)\?`)
-	stepDone  = regexp.MustCompile(`step (\d+) of the work`)
-)
-
-// StepOf is what the tool of an example answers, with the number that its call had.
-func StepOf(n int) string {
-	return fmt.Sprintf("step %d of the work\n", n) + strings.Repeat("It is as it was before.\n", 150)
-}
-
-// Steps is a model of an [Example] that calls a tool so many times in each turn, one step after the other, and says
-// much.
-func Steps(tool, arguments string, calls int) func(r *provider.Request) provider.Answer {
-	return func(r *provider.Request) provider.Answer {
-		done, name := 0, ""
-		for _, result := range r.Last().Results {
-			if m := stepDone.FindStringSubmatch(result.Text); m != nil {
-				_, _ = fmt.Sscan(m[1], &done)
-			}
-		}
-		for _, m := range r.Messages {
-			if all := partAsked.FindAllStringSubmatch(m.Text, -1); all != nil {
-				name = all[len(all)-1][1] + "_" + all[len(all)-1][2]
-			}
-		}
-		if done < calls {
-			return provider.Answer{Calls: []provider.ToolCall{{ID: fmt.Sprintf("call_%s_%d", name, done+1), Name: tool,
-				Arguments: json.RawMessage(fmt.Sprintf(arguments, done+1))}}}
-		}
-		return provider.Answer{Text: LongAnswer}
-	}
+// Reader is a model of an [Example] that reads the three pages of each question, with a tool "read", whose arguments are
+// made of a format. What it reads is [Page].
+func Reader(arguments string) func(r *provider.Request) provider.Answer {
+	return (&book{agent: &FrameworkAgent{Arguments: arguments}}).answer
 }
 
 // LongAnswer is what the model of an example says at the end of a turn.

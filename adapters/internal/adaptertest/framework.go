@@ -141,6 +141,10 @@ func (a *FrameworkAgent) wrapped(arguments string) json.RawMessage {
 	return json.RawMessage(arguments)
 }
 
+func questionOf(book string, from, to int) string {
+	return fmt.Sprintf("Read book %s from page %d to page %d.", book, from, to)
+}
+
 // lastOf is the page to which the newest question wants the book to be read.
 func lastOf(r *provider.Request) (to int) {
 	for _, m := range r.Messages {
@@ -160,7 +164,7 @@ func reads(book string, to int) func(page string) string {
 
 // pages is a run that reads pages of a book.
 func pages(r Run, book string, from, to int) Run {
-	r.Question = fmt.Sprintf("Read book %s from page %d to page %d.", book, from, to)
+	r.Question = questionOf(book, from, to)
 	r.Read, r.Steps = reads(book, to), to-from+10
 	if r.Client == nil {
 		r.Client = http.DefaultClient
@@ -168,26 +172,14 @@ func pages(r Run, book string, from, to int) Run {
 	return r
 }
 
-// memoryStore is a store in memory.
-type memoryStore struct{ sync.Map }
-
-func (s *memoryStore) Get(_ context.Context, name string) ([]byte, bool, error) {
-	v, ok := s.Load(name)
-	if !ok {
-		return nil, false, nil
-	}
-	return v.([]byte), true, nil
-}
-
-func (s *memoryStore) Set(_ context.Context, name string, state []byte) error {
-	s.Store(name, state)
-	return nil
-}
-
-// atProvider starts a provider and returns what its exchanges were.
-func atProvider(t *testing.T, o provider.Options) (*provider.Provider, string) {
+// atProvider starts a provider, of an API that it does not speak behind a front, and returns it and its URL.
+func atProvider(t *testing.T, o provider.Options, front ...Front) (*provider.Provider, string) {
 	p := provider.New(o)
-	server := httptest.NewServer(p)
+	handler := http.Handler(p)
+	for _, f := range front {
+		handler = f.handler(t, handler)
+	}
+	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	return p, server.URL
 }
@@ -229,8 +221,6 @@ func CheckFramework(t *testing.T, a FrameworkAgent) {
 // checkHistory runs two conversations beyond the window at once. The framework's history is that of a run without
 // Winnow, nothing is refused, and each answer's usage is told.
 func (a *FrameworkAgent) checkHistory(t *testing.T, stream bool) {
-	const steps = 60
-	_, large := atProvider(t, provider.Options{Window: HugeWindow, Model: (&book{agent: a}).answer})
 	p, small := atProvider(t, provider.Options{Window: frameworkWindow, Model: (&book{agent: a}).answer})
 	var mu sync.Mutex
 	told, most := map[int]int{}, 0
@@ -244,15 +234,8 @@ func (a *FrameworkAgent) checkHistory(t *testing.T, stream bool) {
 	var group sync.WaitGroup
 	for _, book := range []string{"a", "b"} {
 		group.Go(func() {
-			want, err := a.Run(t.Context(), pages(Run{URL: large, Stream: stream}, book, 1, steps))
-			if !assert.NoError(t, err) {
-				return
-			}
-			got, err := a.Run(framework.WithConversation(t.Context(), book),
-				pages(Run{URL: small, Stream: stream, Options: o}, book, 1, steps))
-			if assert.NoError(t, err) {
-				sameHistory(t, want, got)
-			}
+			a.checkSame(framework.WithConversation(t.Context(), book), t, book,
+				Run{URL: small, Stream: stream, Options: o})
 		})
 	}
 	group.Wait()
@@ -267,6 +250,21 @@ func (a *FrameworkAgent) checkHistory(t *testing.T, stream bool) {
 	}
 	assert.Equal(t, billed, told, "usage")
 	assert.Greater(t, most, 10, "nothing was shortened")
+}
+
+const steps = 60
+
+// checkSame reads a book at a provider that takes all of it, and by r: the framework's histories are the same.
+func (a *FrameworkAgent) checkSame(ctx context.Context, t *testing.T, name string, r Run) {
+	_, large := atProvider(t, provider.Options{Window: HugeWindow, Model: (&book{agent: a}).answer})
+	want, err := a.Run(t.Context(), pages(Run{URL: large, Stream: r.Stream}, name, 1, steps))
+	if !assert.NoError(t, err) {
+		return
+	}
+	got, err := a.Run(ctx, pages(r, name, 1, steps))
+	if assert.NoError(t, err) {
+		sameHistory(t, want, got)
+	}
 }
 
 // sameHistory compares bytes, and shows where they begin to differ.
@@ -321,7 +319,7 @@ func (a *FrameworkAgent) checkErrors(t *testing.T, stream bool) {
 // sent last.
 func (a *FrameworkAgent) checkResumed(t *testing.T) {
 	p, url := atProvider(t, provider.Options{Window: frameworkWindow, Model: (&book{agent: a}).answer})
-	store := &memoryStore{}
+	store := framework.Directory(t.TempDir())
 	ctx := framework.WithConversation(t.Context(), "c")
 	r := pages(Run{URL: url, Options: frameworkOptions(store, frameworkWindow)}, "a", 1, 30)
 	history, err := a.Run(ctx, r)
@@ -398,24 +396,17 @@ func SamePrefix(t *testing.T, earlier, later provider.Exchange) {
 
 // CheckUnderTransport runs an agent without a wrapper, whose client has Winnow's transport.
 func CheckUnderTransport(t *testing.T, a FrameworkAgent) {
-	const steps = 60
 	for _, stream := range []bool{false, true} {
 		if stream && a.NoStream {
 			continue
 		}
-		_, large := atProvider(t, provider.Options{Window: HugeWindow, Model: (&book{agent: &a}).answer})
 		p, small := atProvider(t, provider.Options{Window: frameworkWindow, Model: (&book{agent: &a}).answer})
 		manager := func(*http.Request, string) (int, *winnow.Options) {
 			return frameworkWindow, &winnow.Options{NoMinify: true, Reserve: 2_000}
 		}
 		under, err := transport.New(nil, &transport.Options{Manager: manager})
 		require.NoError(t, err)
-		want, err := a.Run(t.Context(), pages(Run{URL: large, Stream: stream}, "a", 1, steps))
-		require.NoError(t, err)
-		client := &http.Client{Transport: under}
-		got, err := a.Run(t.Context(), pages(Run{URL: small, Client: client, Stream: stream}, "a", 1, steps))
-		require.NoError(t, err)
-		sameHistory(t, want, got)
+		a.checkSame(t.Context(), t, "a", Run{URL: small, Client: &http.Client{Transport: under}, Stream: stream})
 		require.Len(t, p.Exchanges(), steps+1)
 		for i, x := range p.Exchanges() {
 			require.Nil(t, x.Error, "request %d", i)

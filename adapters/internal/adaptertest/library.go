@@ -12,8 +12,7 @@ import (
 // arguments are made of a format, to the page that the question names. report says how many requests there were, how
 // many were refused, and whether the newest one begins with the messages of the one before it.
 func Library(arguments string) (url string, report func() string, stop func()) {
-	b := &book{agent: &FrameworkAgent{Arguments: arguments}}
-	p := provider.New(provider.Options{Window: frameworkWindow, Model: b.answer})
+	p := provider.New(provider.Options{Window: frameworkWindow, Model: Reader(arguments)})
 	server := httptest.NewServer(p)
 	return server.URL, func() string {
 		x, refused := p.Exchanges(), 0
@@ -39,6 +38,4 @@ func Library(arguments string) (url string, report func() string, stop func()) {
 func Page(page, to int) string { return reads("a", to)(fmt.Sprint(page)) }
 
 // Question asks for pages of a book.
-func Question(from, to int) string {
-	return fmt.Sprintf("Read book a from page %d to page %d.", from, to)
-}
+func Question(from, to int) string { return questionOf("a", from, to) }

@@ -79,17 +79,11 @@ func Converse(t *testing.T, o provider.Options, rule string, manager func(url st
 	send Send, front ...Front) (refusals, compactions int) {
 	t.Helper()
 	o.Model = reader
-	p := provider.New(o)
-	handler := http.Handler(p)
-	for _, f := range front {
-		handler = f.handler(t, handler)
-	}
-	server := httptest.NewServer(handler)
-	defer server.Close()
-	m, err := winnow.New(manager(server.URL))
+	p, url := atProvider(t, o, front...)
+	m, err := winnow.New(manager(url))
 	require.NoError(t, err)
 	compactions = converse(t, m, func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
-		return send(ctx, server.URL, messages)
+		return send(ctx, url, messages)
 	})
 	for i, x := range p.Exchanges() {
 		if x.Error != nil {

@@ -2,7 +2,6 @@ package adaptertest
 
 import (
 	"context"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -22,12 +21,10 @@ var long = []winnow.Message{question(strings.Repeat("four", 2000))}
 func CheckRefusals[E error](t *testing.T, send Send, streams bool) {
 	t.Helper()
 	ask := func(o provider.Options, messages []winnow.Message) (*provider.Provider, winnow.Message, error) {
-		p := provider.New(o)
-		server := httptest.NewServer(p)
-		defer server.Close()
+		p, url := atProvider(t, o)
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // before a test would hang
 		defer cancel()
-		answer, err := send(ctx, server.URL, messages)
+		answer, err := send(ctx, url, messages)
 		return p, answer, err
 	}
 	p, answer, err := ask(provider.Options{Model: func(r *provider.Request) provider.Answer {
@@ -124,27 +121,24 @@ var lateErrors = []struct {
 func checkConnection(t *testing.T, send Send) {
 	t.Helper()
 	said := []winnow.Message{question("prompt is too long")}
-	answering := func(a provider.Answer) *httptest.Server {
-		return httptest.NewServer(provider.New(provider.Options{
-			Model: func(*provider.Request) provider.Answer { return a },
-		}))
+	answering := func(a provider.Answer) (url string) {
+		_, url = atProvider(t, provider.Options{Model: func(*provider.Request) provider.Answer { return a }})
+		return url
 	}
 	slow := answering(provider.Answer{Delay: time.Minute})
-	defer slow.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err := send(ctx, slow.URL, said)
+	_, err := send(ctx, slow, said)
 	assert.Equal(t, winnow.ErrorTimeout, winnow.ClassifyError(err).Class, "no answer in time: %v", err)
 
 	ctx, cancel = context.WithCancel(t.Context())
 	cancel()
-	_, err = send(ctx, slow.URL, said)
+	_, err = send(ctx, slow, said)
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.Equal(t, winnow.ErrorInfo{}, winnow.ClassifyError(err), "cancelled")
 
 	cut := answering(provider.Answer{Text: "prompt is too long: 5 tokens > 4 maximum", Cut: true})
-	defer cut.Close()
-	_, err = send(t.Context(), cut.URL, said)
+	_, err = send(t.Context(), cut, said)
 	require.Error(t, err)
 	assert.Equal(t, winnow.ErrorInfo{}, winnow.ClassifyError(err), "cut off in the middle: %v", err)
 }
