@@ -81,8 +81,8 @@ type place struct {
 	none  bool // it is to be marked
 }
 
-// note adds the markers of tools, of a system prompt, or of messages, which are also to be marked where the next request
-// may continue. Once all are decided, the result returns the values with them.
+// note adds the markers of tools, of a system prompt, or of messages, which are also to be marked where the next
+// request may continue. Once all are decided, the result returns the values with them.
 func note[T value, P param.InferPtr[T]](m *marking, values []T, areMessages bool) (decided func() []T) {
 	raw := make([]jsonedit.Value, len(values))
 	roles := make([]bool, len(values)) // of the assistant

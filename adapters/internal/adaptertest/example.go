@@ -99,8 +99,8 @@ func (e *Example) run(ctx context.Context, url, name string, store framework.Sto
 	return p.History(), nil
 }
 
-// Reader is a model of an [Example] that reads the three pages of each question, with a tool "read", whose arguments are
-// made of a format. What it reads is [Page].
+// Reader is a model of an [Example] that reads the three pages of each question, with a tool "read", whose arguments
+// are made of a format. What it reads is [Page].
 func Reader(arguments string) func(r *provider.Request) provider.Answer {
 	return (&book{agent: &FrameworkAgent{Arguments: arguments}}).answer
 }

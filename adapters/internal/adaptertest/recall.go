@@ -54,7 +54,8 @@ func CheckRecall(t *testing.T, r Recall) {
 	require.NoError(t, json.Unmarshal(text, &want))
 	assert.Equal(t, want, r.Tool(*body))
 
-	calls := slices.DeleteFunc(slices.Clone(answer.Parts), func(p winnow.Part) bool { return p.Kind != winnow.KindToolCall })
+	isOther := func(p winnow.Part) bool { return p.Kind != winnow.KindToolCall }
+	calls := slices.DeleteFunc(slices.Clone(answer.Parts), isOther)
 	require.Len(t, calls, 1)
 	assert.Equal(t, winnow.RecallTool().Name, calls[0].Name)
 	history = append(history, answer)

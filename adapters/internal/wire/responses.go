@@ -142,7 +142,8 @@ func (Responses) model(r *reader, of value, it *item) {
 		}
 		return
 	case it.typ == "reasoning":
-		p = winnow.Part{Kind: winnow.KindThinking, ID: it.get("id").Text(), Signature: it.get("encrypted_content").Text()}
+		p = winnow.Part{Kind: winnow.KindThinking, ID: it.get("id").Text()}
+		p.Signature = it.get("encrypted_content").Text()
 		for _, c := range append(of.Get("summary").Elements(), it.get("content").Elements()...) {
 			if text := c.Get("text").Text(); p.Text == "" {
 				p.Text = text
