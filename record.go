@@ -214,9 +214,11 @@ func (f folding) writeMessage(w *record.Writer, x *item, note string) {
 		}
 		return
 	case RoleUser:
-		if len(m.InForce) > 0 || f.inForceNow().again[x] { // what is in force is in no record
+		switch {
+		case f.inForceNow().again[x]: // the same text stands behind it
+		case len(m.InForce) > 0: // what is in force is in no record
 			w.Replaced(joinedText(m), note)
-		} else {
+		default:
 			w.Inserted(joinedText(m), note)
 		}
 		return

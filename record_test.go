@@ -665,3 +665,38 @@ func TestDataInOldArgumentsIsLeftOut(t *testing.T) {
 		})
 	}
 }
+
+// A text that the host inserts at each step goes but for the newest, however short it is, and so does a rule that a later
+// one states anew: one record stands for the steps on both sides.
+func TestShortTextsOfTheHostGo(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]func(k int) winnow.Message{
+		"the same": func(int) winnow.Message { return reminds("Mind the list.") },
+		"a rule": func(k int) winnow.Message {
+			m := reminds("Mind the list of day " + itoa(k) + ".")
+			m.Transient, m.InForce = false, []string{"list"}
+			return m
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newManager(t, 8_000, nil)
+			h := list(userSays("Read all logs."))
+			least := 100
+			for k := range 60 {
+				h = append(h, callOf("c"+itoa(k), "exec", `{"cmd":"read `+itoa(k)+`"}`, strings.Repeat("line "+itoa(k)+" of it\n", 60))...)
+				h = append(h, text(k))
+				r := prepare(t, m, h)
+				n := 0
+				for i := range r.Messages {
+					n += strings.Count(r.Messages[i].Parts[0].Text, "Mind the list")
+				}
+				require.Positive(t, n)
+				if k > 40 {
+					least = min(least, n)
+				}
+			}
+			assert.Less(t, least, 6, "those behind the last rewrite")
+		})
+	}
+}

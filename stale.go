@@ -115,7 +115,23 @@ func (e *epoch) staleParts(steps int, may hold) []part {
 		end, isSeen = i, true
 	}
 	slices.Reverse(list)
-	return list
+	return s.withoutLone(list)
+}
+
+// withoutLone returns list without the texts of a user that are no longer than the frame of a record, where none would
+// stand for a neighbour as well.
+func (s *staleness) withoutLone(list []part) []part {
+	isRecord := func(i int) bool { return i >= 0 && i < len(s.items) && s.items[i].record != nil }
+	var kept []part
+	for k, p := range list {
+		isBehind := k > 0 && list[k-1].end == p.index || isRecord(p.index-1)
+		isBefore := k+1 < len(list) && list[k+1].end > 0 && list[k+1].index == p.end || isRecord(p.end)
+		isText := s.items[p.index].own.Role == RoleUser && p.end > 0
+		if !isText || p.saving > record.EstimateCall() || isBehind || isBefore {
+			kept = append(kept, p)
+		}
+	}
+	return kept
 }
 
 // mayLoseImages reports whether old images of m may go: not those of a pin, and not those that a person sent in the
@@ -143,7 +159,7 @@ func (s *staleness) step(i, end, carried int) (parts []part) {
 	if isHeld := x.record == nil && s.inForceNow().held[x] > s.may; !isHeld && s.isOld(i, carried, s.least) {
 		if s.mayFold(i, end) {
 			p := part{index: i, end: end, saving: s.saving(i, end), reason: foldReason}
-			if p.saving > 0 {
+			if p.saving > 0 || len(x.own.InForce) > 0 { // what it said holds no more, however short it is
 				parts = append(parts, p)
 			}
 			return parts
@@ -213,11 +229,13 @@ func (s *staleness) saving(i, end int) int {
 	m := x.own
 	left := 0
 	if m.Role == RoleUser {
-		quoted := textBytes(m)
-		if len(m.InForce) > 0 || s.inForceNow().again[x] {
-			quoted = 0
+		switch {
+		case s.inForceNow().again[x]:
+		case len(m.InForce) > 0:
+			left = record.EstimateInserted(0)
+		default:
+			left = record.EstimateInserted(textBytes(m))
 		}
-		left = record.EstimateInserted(quoted)
 	}
 	for k := range m.Parts {
 		switch p := &m.Parts[k]; {
