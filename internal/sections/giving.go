@@ -169,10 +169,28 @@ func (g *giving) upTo(end int) {
 	g.each(end, g.cutPasted)
 	g.each(max(end, len(g.list)-2), g.dropAnswer)
 	if g.sum > g.most {
+		whole := slices.Clone(g.list)
 		g.each(end, func(i int) { g.cutToSentence(i, chars) })
 		g.each(end, g.dropMessage)
+		if g.cutsNewest { // what is left of an old message may be no less than a newer one
+			g.restore(whole)
+		}
 	}
 	g.dropEmpty()
+}
+
+// restore gives items that were cut their text in whole again where that has room, the newest first.
+func (g *giving) restore(whole []saying) {
+	for i := len(g.list) - 1; i >= 0; i-- {
+		s := &g.list[i]
+		if s.text == "" || s.text == whole[i].text {
+			continue
+		}
+		if n := g.tokens(whole[i].write()); g.sum+n-g.sizes[i] <= g.goal {
+			s.text = whole[i].text
+			g.sum, g.sizes[i] = g.sum+n-g.sizes[i], n
+		}
+	}
 }
 
 func (g *giving) each(end int, f func(i int)) {
