@@ -237,11 +237,8 @@ func messagesOf(s sequence, from []Message) []Message {
 	return list
 }
 
-// A position, or a bookmark, identifies a message so that it is found again in another history.
-type (
-	position = place.Position
-	bookmark = place.Bookmark
-)
+// position identifies a message so that it is found again in another history.
+type position = place.Position
 
 // placesIn returns items with their keys and their indexes in the history passed in.
 func placesIn(items []*item) place.List {
