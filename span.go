@@ -400,13 +400,13 @@ func (s *span) summaryIsTooLong() bool {
 	return textTokens(s.opts.Estimator, text) > limit
 }
 
-// canShorten reports whether a digest can make the summary in the request shorter, which leaves no room for the rest.
+// canShorten reports whether a digest can make the summary in a request that does not fit shorter: down to a few words.
 // Under a limit that is only guessed it says no: the request is made without the guess instead.
 func (s *span) canShorten() bool {
 	if s.cut == len(s.items) || s.fits() || s.known.IsGuessed() {
 		return false
 	}
-	return s.replaced.Earlier > s.summaryCap(summary.LeastWords)+s.summaryFrame()
+	return s.replaced.Earlier > summary.LeastWords+s.summaryFrame()
 }
 
 // before returns the messages of the history before the cut of s, the first one behind it, and which of the former
