@@ -74,10 +74,7 @@ func (s shrinking) clearResults(stays func(i int) bool) {
 	p := newPruning(s.sent(), max(1, s.room()), o)
 	calls := answered{messages: s.own()}
 	p.tokens = s.counts()
-	p.stays = func(i int) bool {
-		m := s.items[i].own
-		return stays(i) || isMissingResult(m) || s.minifier.isSaid(m, calls.tool(i))
-	}
+	p.stays = func(i int) bool { return stays(i) || s.neverCleared(i, &calls) }
 	if s.opts.Recall {
 		p.note = s.recallNote
 	}
@@ -87,6 +84,12 @@ func (s shrinking) clearResults(stays func(i int) bool) {
 			s.edit(r.Index, p.left(r).Parts, max(1, r.Tokens), opOf(r), r.Reason())
 		}
 	}
+}
+
+// neverCleared reports whether result i is a person's, or was never there: to clear it would say that it was.
+func (s shrinking) neverCleared(i int, calls *answered) bool {
+	m := s.items[i].own
+	return isMissingResult(m) || s.minifier.isSaid(m, calls.tool(i))
 }
 
 // leaveOutImages leaves out images, the oldest first, until the request fits.
@@ -216,17 +219,19 @@ func (s shrinking) shrinkBody() {
 	images = images[:min(leastImagesGone, max(0, len(images)-leastImagesLeft))]
 	fewImages := min(count.Share(limit, imagesLowWater), max(0, size-count.Sum(images)))
 	cutResult := func(i int) int { return s.cutForBody(i, size-limit) }
+	calls := answered{messages: s.own()}
+	clearResult := func(i int) int { return s.clearResult(i, &calls) }
 	for _, step := range []struct {
 		drop   func(i int) int
 		unseen bool // it may take from what the model has not seen
 		goal   int  // bytes
 	}{
 		{dropImages, false, fewImages},
-		{s.clearResult, false, count.Share(limit, resultsLowWater)},
+		{clearResult, false, count.Share(limit, resultsLowWater)},
 		// These stop at the limit itself: no more is dropped than necessary.
 		{dropImages, true, limit},
 		{cutResult, true, limit},
-		{s.clearResult, true, limit},
+		{clearResult, true, limit},
 	} {
 		if size <= limit {
 			return
@@ -257,10 +262,10 @@ func (s shrinking) cutForBody(i, over int) int {
 	return before - s.items[i].size()
 }
 
-// clearResult replaces message i by the placeholder if it is a result and not pinned. It returns the bytes that this
-// saved.
-func (s shrinking) clearResult(i int) int {
-	if m := s.items[i].sent; m.Role != RoleTool || m.Pinned {
+// clearResult replaces message i by the placeholder if it is a result that may be cleared. It returns the bytes that
+// this saved.
+func (s shrinking) clearResult(i int, calls *answered) int {
+	if m := s.items[i].sent; m.Role != RoleTool || m.Pinned || s.neverCleared(i, calls) {
 		return 0
 	}
 	return s.replaceForBody(i, []Part{{Text: s.placeholder(i)}}, "cleared: the request body is too large")
