@@ -118,8 +118,8 @@ func (e *epoch) staleParts(steps int, may hold) []part {
 	return s.withoutLone(list)
 }
 
-// withoutLone returns list without the texts of a user that are no longer than the frame of a record, where none would
-// stand for a neighbour as well.
+// withoutLone returns list without the texts of a user that save no more than the frame of a record takes, which is
+// about a line of it, where none would stand for a neighbour as well.
 func (s *staleness) withoutLone(list []part) []part {
 	isRecord := func(i int) bool { return i >= 0 && i < len(s.items) && s.items[i].record != nil }
 	var kept []part

@@ -124,6 +124,19 @@ func TestWithoutDataNot(t *testing.T) {
 	}
 }
 
+// Data is found wherever it begins: most words in front of it are passed over.
+func TestWithoutDataBehindWords(t *testing.T) {
+	t.Parallel()
+	data := base64.StdEncoding.EncodeToString(randomBytes(3_000))
+	words := strings.Repeat("a word, of_a line\\n and\nanother%20one (or so) ", 4)
+	for n := range words {
+		for _, data := range []string{" " + data, "\n" + hex.Dump(randomBytes(1_000)), strings.Repeat(`\x89\x50`, 300)} {
+			text := words[:n] + data
+			assert.Less(t, len(minify.WithoutData(text, "")), len(words)+150, "behind %q", words[:n])
+		}
+	}
+}
+
 func BenchmarkWithoutData(b *testing.B) {
 	text := strings.Repeat("func (t *Token) key(name string) error { return fmt.Errorf(\"%s: \\n%w\", name) } // path/to/file.go:12\n", 4_000)
 	b.SetBytes(int64(len(text)))
