@@ -18,7 +18,7 @@ import (
 type background struct {
 	cancel     context.CancelFunc
 	ended      chan struct{} // closed when its goroutine ends
-	base       *checkpoint   // the summary that the history had when it began
+	begunWith  *checkpoint   // of the draft that it is made for
 	plan       *compaction
 	isFlushing bool // BeforeCompact runs: nobody waits for it, and it is not cancelled when the summary is dropped
 	dropped    bool // nobody can use its summary any more
@@ -72,7 +72,7 @@ func (c *call) startBackground(ctx context.Context, d *draft) {
 		return // the compaction itself will meet the same error and report it
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	b := &background{cancel: cancel, ended: make(chan struct{}), base: d.base, plan: plan}
+	b := &background{cancel: cancel, ended: make(chan struct{}), begunWith: d.begunWith, plan: plan}
 	// Set before the goroutine runs, so that no other call flushes for the same compaction.
 	b.isFlushing = c.opts.Compact.BeforeCompact != nil && !c.ledger.Flushed
 	if b.isFlushing {
@@ -108,7 +108,7 @@ func (m *Manager) runBackground(ctx context.Context, b *background, history []Me
 		m.callBeforeCompact(ctx, history)
 		m.mu.Lock()
 		b.isFlushing = false
-		useless := b.dropped || m.state.checkpoint != b.base // the host may have used the manager in the flush
+		useless := b.dropped || m.state.checkpoint != b.begunWith // the host may have used the manager in the flush
 		m.mu.Unlock()
 		if useless {
 			b.cancel()
@@ -141,7 +141,7 @@ func (c *compaction) runAlone(ctx context.Context) (cp *checkpoint, report *Comp
 // covers reports whether the messages that b summarizes are still in the history of d, unchanged and behind the same
 // earlier summary. Newer messages do not matter. The turn limit may have dropped the oldest of them.
 func (b *background) covers(d *draft) bool {
-	if d.base != b.base || b.dropped {
+	if d.begunWith != b.begunWith || b.dropped {
 		return false
 	}
 	now := replacedBy(&b.plan.Boundary, unfolded(d.items))
@@ -179,7 +179,7 @@ func (c *call) withReadySummary(d *draft) (*draft, *Compaction, error) {
 		return d, nil, errHistoryChanged
 	}
 	b.cp.makeUnique(d)
-	next := d.again(b.cp, c.ledger.records, map[key]*edit{})
+	next := d.redraft(b.cp, c.ledger.records, map[key]*edit{})
 	if next.checkpoint == nil || next.tokens() >= d.tokens() {
 		return d, nil, fmt.Errorf("%w: %w", ErrCompaction, errNoGain)
 	}

@@ -64,7 +64,7 @@ type summarySizes struct {
 	least         int // that it must have to say anything
 	filled        int // of the summary, up to which code adds names that the text left out
 	free          int // what the rest of the request leaves for the text and for what is in force
-	leastGain     int // what the summary stands for must have more
+	leastGain     int // what the summary stands for must have more than this and the frame around the summary
 	replaced      summary.Replaced
 	requestTokens int // of the request before the compaction
 }
@@ -86,15 +86,24 @@ type compactCall struct {
 	by           Summarizer
 	isAsked      bool   // the host called Compact: a short history is summarized too, and its summary may be longer
 	instructions string // of that call, for this summary only; in a compaction, behind those of CompactOptions
-	shortens     int    // as the last resort: 1: the last summary, if nothing is new; 2: newest words of people
 	because      string // of a digest: why it stands in
-	beyond       int    // tokens above the budget that the request may have rather than people's words cut
+	brevity      brevity
+	overrun      int // tokens by which the request may exceed the budget before the newest words of people are cut
 }
+
+// brevity is what may be given up for a shorter summary, as a last resort.
+type brevity uint8
+
+const (
+	nothingGiven brevity = iota
+	rewritten            // the last summary is made again in fewer words, though nothing is new
+	wordsCut             // that, and the newest words of people are cut, which are quoted whole otherwise
+)
 
 // newCompaction plans the compaction of d that call asks for. The error is ErrNothingToCompact.
 func newCompaction(d *draft, call compactCall) (*compaction, error) {
 	o, s := d.opts, d.span()
-	if !s.hasNews(0) && !(call.shortens > 0 && s.canShorten()) {
+	if !s.hasNews(0) && !(call.brevity >= rewritten && s.canShorten()) {
 		return nil, ErrNothingToCompact
 	}
 	least, leastGain := summary.Least, summary.LeastGain
@@ -168,7 +177,7 @@ func (c *compaction) inheritSummary(d *draft, cp *checkpoint) string {
 }
 
 // collect divides the history of d at the cut of s, into what is summarized and what is kept.
-func (c *compaction) collect(d *draft, s span) {
+func (c *compaction) collect(d *draft, s *span) {
 	cp := d.checkpoint
 	previous := c.inheritSummary(d, cp)
 	older, first, stays := s.before()
@@ -226,7 +235,7 @@ func (c *compaction) quote(d *draft, behind int, older []*item, first *item, sta
 		inRequest[x.index] = true
 	}
 	limited := map[int]bool{}
-	for _, e := range d.edits {
+	for _, e := range d.reported {
 		if e.Op == OpLimit {
 			limited[e.Index] = true
 		}
@@ -240,7 +249,7 @@ func (c *compaction) quote(d *draft, behind int, older []*item, first *item, sta
 		Old:  count.Share(count.Least(d.window, d.cliff), saidShare),
 		Free: max(c.free/4, min(c.free/2, leastSaid)), Behind: behind,
 	}
-	if most := count.Add(c.free, c.beyond); c.shortens < 2 {
+	if most := count.Add(c.free, c.overrun); c.brevity < wordsCut {
 		room.Whole, room.Most = most-c.least, most-summary.LeastWords
 	}
 	c.said, c.hasRoom = quoted.Section(c.tokens, room)

@@ -39,7 +39,7 @@ type draft struct {
 
 	keepRecent int // tokens that stay behind a summary
 
-	edits    []Edit        // what was dropped, inserted or repaired
+	reported []Edit        // what passes 1 to 4 have dropped, inserted or repaired
 	newEdits map[key]*edit // that were not sent before
 	repeated map[key]bool  // messages, by their keys as they are sent, whose lines later results leave out
 	inForce  *inForce      // what is in force; nil: not asked yet
@@ -52,7 +52,7 @@ type draft struct {
 // takenOver is what passes 3 to 5 made of earlier requests: the summary, what it stands for, and what was decided about
 // turns, edits and names.
 type takenOver struct {
-	base       *checkpoint // the checkpoint that the draft was begun with; nil: none
+	begunWith  *checkpoint // the checkpoint that the draft was begun with; nil: none
 	checkpoint *checkpoint // the same, if the history has a place for it, or else nil
 	behind     *item       // the first message that checkpoint does not stand for; nil: its summary is in the history
 	digested   []Message   // what only a digest stands for, if the history still has it
@@ -76,7 +76,7 @@ type changes struct {
 
 // beginDraft returns the draft of a request without its items. The passes replay c and records. newEdits are edits that
 // were made already but not sent.
-func beginDraft(b basis, c *checkpoint, records []*runRecord, newEdits map[key]*edit) *draft {
+func beginDraft(b *basis, c *checkpoint, records []*runRecord, newEdits map[key]*edit) *draft {
 	a := b.ledger.Accounting
 	if b.withoutGuess {
 		a.ForgetGuesses()
@@ -85,25 +85,25 @@ func beginDraft(b basis, c *checkpoint, records []*runRecord, newEdits map[key]*
 		a.Anchor = accounting.Anchor{}
 	}
 	d := &draft{
-		sized: sized{basis: b, accounting: a, known: a},
+		sized: sized{basis: *b, accounting: a, known: a},
 		now:   b.opts.Now(), keepRecent: b.opts.Compact.KeepRecent,
 		newEdits: newEdits, repeated: map[key]bool{}, folds: folds{toReplay: records},
-		takenOver: takenOver{base: c, checkpoint: c},
+		takenOver: takenOver{begunWith: c, checkpoint: c},
 	}
 	d.setBudget()
 	return d
 }
 
 // replay makes a draft with checkpoint c and the records that were sent, through passes 1 to 7.
-func (b basis) replay(c *checkpoint) *draft {
+func (b *basis) replay(c *checkpoint) *draft {
 	return beginDraft(b, c, b.ledger.records, map[key]*edit{}).passes()
 }
 
 // newDraft makes a draft of what can be sent of the history now without a call of a summarizer.
-func (b basis) newDraft() *draft { return b.replay(b.ledger.checkpoint) }
+func (b *basis) newDraft() *draft { return b.replay(b.ledger.checkpoint) }
 
 // draftByHand is newDraft for Compact. If nothing is older than KeepRecent, only the newest step is kept.
-func (b basis) draftByHand() *draft {
+func (b *basis) draftByHand() *draft {
 	d := b.newDraft()
 	if !d.span().verdict().isNews {
 		d.keepRecent = 0 // the newest step stays whatever its size
@@ -111,19 +111,19 @@ func (b basis) draftByHand() *draft {
 	return d
 }
 
-// refusedBefore returns the draft of the next try, if it fits and the provider has refused it already; else nil.
-func (b basis) refusedBefore() *draft {
+// nextIfRefused returns the draft of the next try, if it fits and the provider has refused it already; else nil.
+func (b *basis) nextIfRefused() *draft {
 	d := b.newDraft()
-	if !d.shrinkToFit() || !slices.Contains(b.ledger.tries.refused, d.key()) {
+	if !d.makeFit() || !slices.Contains(b.ledger.tries.refused, d.key()) {
 		return nil
 	}
 	return d
 }
 
-// again makes another draft in the same call: with checkpoint c, and with records and newEdits that were made already.
-// It takes over what d has learned from the provider's counts.
-func (d *draft) again(c *checkpoint, records []*runRecord, newEdits map[key]*edit) *draft {
-	next := beginDraft(d.basis, c, records, newEdits)
+// redraft makes another draft in the same call: with checkpoint c, and with records and newEdits that were made
+// already. It takes over what d has learned from the provider's counts.
+func (d *draft) redraft(c *checkpoint, records []*runRecord, newEdits map[key]*edit) *draft {
+	next := beginDraft(&d.basis, c, records, newEdits)
 	next.learned, next.isLearned = d.learned, true
 	next.accounting.TakeOver(&d.accounting, &d.known)
 	next.setBudget()
@@ -141,7 +141,7 @@ func (d *draft) again(c *checkpoint, records []*runRecord, newEdits map[key]*edi
 //     out lines that earlier ones show
 //  7. rewrite what was sent, for one of the six reasons that epoch.rewrite names
 //
-// Pass 8 is shrinkToFit. Pass 9 is ladder.compact: verdict says whether that is worth a call.
+// Pass 8 is makeFit. Pass 9 is ladder.compact: verdict says whether that is worth a call.
 func (d *draft) passes() *draft {
 	newReading(d).read()
 	d.replayHistory()
@@ -153,8 +153,8 @@ func (d *draft) passes() *draft {
 // replayHistory is passes 3 to 5.
 func (d *draft) replayHistory() { replaying{shortening: shortening{d}}.limitAndReplay() }
 
-// shrinkToFit is pass 8: it makes the request fit, if need be, and reports whether it does.
-func (d *draft) shrinkToFit() bool { return newShrinking(d).shrinkToFit() }
+// makeFit is pass 8: it makes the request fit, if need be, and reports whether it does.
+func (d *draft) makeFit() bool { return newShrinking(d).makeFit() }
 
 // The model has seen a message if an answer stands behind it. Until then nothing may stand for that message: it is sent
 // whole, or cut as a new result. The exception is a request that cannot be made otherwise, and its [Edit] says so.
@@ -358,7 +358,7 @@ func (d *draft) allEdits() []Edit {
 			n++
 		}
 	}
-	edits := slices.Grow(slices.Clip(d.edits), n)
+	edits := slices.Grow(slices.Clip(d.reported), n)
 	for _, x := range d.items {
 		if x.record == nil {
 			continue

@@ -55,7 +55,7 @@ func (e *epoch) rewrite() {
 		}
 		e.drop(e.staleParts(steps, holdNothing))
 		e.bareRecords(recordsShare)
-	case fits && e.base == e.ledger.checkpoint:
+	case fits && e.begunWith == e.ledger.checkpoint:
 		e.passReason = "carrying it further costs more than writing the cache again"
 		e.rewriteIfItPays()
 		return

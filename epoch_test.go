@@ -281,7 +281,7 @@ func newOfAnySize(t testing.TB, window int, o *Options) *Manager {
 
 // replay is the epoch of the manager's next request before anything is rewritten in it.
 func replay(m *Manager, history []Message) *epoch {
-	d := beginDraft(m.begin(history, nil).basis, m.state.checkpoint, nil, map[key]*edit{})
+	d := beginDraft(&m.begin(history, nil).basis, m.state.checkpoint, nil, map[key]*edit{})
 	newReading(d).read()
 	d.replayHistory()
 	return newEpoch(d)

@@ -49,7 +49,7 @@ func (f *fresh) shortenNew() {
 			f.cut(i, t, oversizedReason)
 		}
 	}
-	f.settleRepeats()
+	f.showRepeats(false)
 	f.leaveOutRepeats()
 }
 

@@ -40,13 +40,13 @@ const (
 
 // inForce is what is in force. A message that a record stands for has a place in it too.
 type inForce struct {
-	draft *draft
-	held  map[*item]hold  // results are held with their calls
-	calls map[callAt]hold // those of held that are calls
-	again map[*item]bool  // a later message is the same text of the host
-	over  map[*item]bool  // texts of the host that it lets go: see findInForce
-	said  map[string]bool // the names under which something holds, as in [Message.InForce] or subject.state
-	work  toolcall.Work
+	draft    *draft
+	held     map[*item]hold  // results are held with their calls
+	calls    map[callAt]hold // those of held that are calls
+	restated map[*item]bool  // a later message is the same text of the host
+	over     map[*item]bool  // texts of the host that it lets go: see findInForce
+	said     map[string]bool // the names under which something holds, as in [Message.InForce] or subject.state
+	work     toolcall.Work
 }
 
 // callAt is a call by its message and its place among the calls there.
@@ -68,7 +68,7 @@ type workStep struct {
 func findInForce(d *draft, messages []*item, end int) *inForce {
 	f := &inForce{
 		draft: d,
-		held:  map[*item]hold{}, calls: map[callAt]hold{}, again: map[*item]bool{}, over: map[*item]bool{},
+		held:  map[*item]hold{}, calls: map[callAt]hold{}, restated: map[*item]bool{}, over: map[*item]bool{},
 		said: map[string]bool{}, work: toolcall.Work{Uncached: d.opts.Cache.None},
 	}
 	var inWork []workStep
@@ -119,12 +119,12 @@ func (f *inForce) findText(x *item, isBefore, isOlderTurn bool, inserted map[key
 	}
 	if m.Injected {
 		if inserted[x.fact.key] {
-			f.again[x] = true
+			f.restated[x] = true
 		}
 		inserted[x.fact.key] = true
 	}
 	isOver := len(m.InForce) > 0 && f.held[x] == holdNothing || m.Transient && isOlderTurn
-	if (isOver || f.again[x] || isLaterResult(m)) && mayFoldInjected(m) {
+	if (isOver || f.restated[x] || isLaterResult(m)) && mayFoldInjected(m) {
 		f.over[x] = true
 	}
 }

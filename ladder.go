@@ -73,9 +73,9 @@ type ladder struct {
 type due uint8
 
 const (
-	notDue     due = iota
-	summaryDue     // the request does not fit, or soon will not
-	digestDue      // it fits, and it is time to replace its digest
+	notDue         due = iota
+	summaryDue         // the request does not fit, or soon will not
+	replacementDue     // it fits, and it is time to replace its digest
 )
 
 // climb tries one rung after the other, and sends the first proposal. The request is nil if there is none.
@@ -96,23 +96,31 @@ func (l *ladder) climb(ctx context.Context, rungs []rung) (*Request, error) {
 	return nil, nil
 }
 
-// newLadder returns the ladder of Prepare, with its first draft. The tries begin anew.
-func newLadder(c *call, failedJustNow bool) *ladder {
+// ladderOfPrepare returns the ladder of Prepare with its first draft: if no summary is due for that, it is made to fit.
+// The tries begin anew.
+func ladderOfPrepare(c *call, failedJustNow bool) *ladder {
 	c.ledger.tries.begin()
 	l := &ladder{call: c, failedJustNow: failedJustNow}
 	l.draft, l.ready, l.notReady = c.withReadySummary(l.newDraft())
 	l.failedJustNow = l.failedJustNow || hasFailed(l.notReady)
-	l.fits = l.draft.fits()
+	l.last, l.fits = l.draft, l.draft.fits()
+	if l.due = l.whatIsDue(); l.due == notDue {
+		l.mayBeSent = l.draft.makeFit()
+	}
+	return l
+}
+
+// whatIsDue says whether a summary is due for the first draft. Where one only takes the place of a digest, it is not
+// asked for beside another one.
+func (l *ladder) whatIsDue() due {
+	isBusy := l.ready != nil || l.manager.background != nil || l.failedJustNow
 	switch {
 	case l.draft.needsCompaction():
-		l.due = summaryDue
-	case l.ready == nil && c.manager.background == nil && !l.failedJustNow && l.draft.mayReplaceDigest():
-		l.due = digestDue
-	default:
-		l.mayBeSent = l.draft.shrinkToFit()
+		return summaryDue
+	case !isBusy && l.draft.mayReplaceDigest():
+		return replacementDue
 	}
-	l.last = l.draft
-	return l
+	return notDue
 }
 
 // wait waits or saves before anything is sent: it waits for the summary that is being made in the background, begins
@@ -127,7 +135,7 @@ func (l *ladder) wait(ctx context.Context) (unlocked bool, err error) {
 	if l.ready == nil && l.fits && l.prepareCompaction(ctx, l.draft) {
 		return true, nil // ahead of a compaction that is near
 	}
-	return l.due == digestDue && l.flush(ctx), nil
+	return l.due == replacementDue && l.flush(ctx), nil
 }
 
 // asItIs proposes the first draft, shrunk if it has to be, and with the summary that was made in the background.
@@ -145,14 +153,14 @@ func (l *ladder) asItIs(context.Context) *proposal {
 // a digest can be shorter.
 func (l *ladder) summary(ctx context.Context) *proposal {
 	d := l.draft
-	if l.due == digestDue {
+	if l.due == replacementDue {
 		l.ledger.tries.oneCall = true // the request fits without the summary, so it must not wait long
 	} else if l.failedJustNow || !l.isWorthAsking() {
 		return nil
 	}
 	compacted, report, err := l.compact(ctx, d, compactCall{by: l.opts.Summarizer})
 	switch {
-	case err == nil && compacted.shrinkToFit():
+	case err == nil && compacted.makeFit():
 		return &proposal{compacted, report, closeBreaker}
 	case ctx.Err() != nil:
 		l.err = waitError(ctx)
@@ -168,7 +176,7 @@ func (l *ladder) summary(ctx context.Context) *proposal {
 // isWorthAsking reports whether the summarizer is asked: it has not failed too often, and there is enough to summarize.
 func (l *ladder) isWorthAsking() bool {
 	d, b, log := l.draft, &l.ledger.Breaker, l.opts.Logger
-	if total := d.historyTokens(); b.IsOpen(total, d.budget) && !d.isDigestDue() {
+	if total := d.historyTokens(); b.IsOpen(total, d.budget) && !d.hasOldDigest() {
 		log.Debug("winnow: the summarizer is not asked: the breaker is open", "failures", b.Failures)
 		return false
 	}
@@ -184,7 +192,7 @@ func (l *ladder) isWorthAsking() bool {
 // the estimates: a digest would lose more. The draft is a new one, because the host may have used the manager while the
 // summarizer was asked.
 func (l *ladder) withoutMargin(context.Context) *proposal {
-	if d := l.newDraft(); d.fitsBudget() && d.shrinkToFit() {
+	if d := l.newDraft(); d.fitsBudget() && d.makeFit() {
 		return &proposal{draft: d}
 	}
 	return nil
@@ -198,7 +206,7 @@ func (l *ladder) digest(ctx context.Context) *proposal {
 	if p.draft == nil {
 		p.draft = l.newDraft()
 	}
-	if l.last = p.draft; !l.last.shrinkToFit() {
+	if l.last = p.draft; !l.last.makeFit() {
 		return nil
 	}
 	if p.report != nil {
@@ -212,7 +220,7 @@ func (l *ladder) digest(ctx context.Context) *proposal {
 // only if nothing else helps.
 func (l *ladder) shorterDigest(ctx context.Context) *proposal {
 	p := l.digested(ctx)
-	if p.draft != nil && p.draft.shrinkToFit() {
+	if p.draft != nil && p.draft.makeFit() {
 		return p
 	}
 	return nil
@@ -221,12 +229,12 @@ func (l *ladder) shorterDigest(ctx context.Context) *proposal {
 // nextDigest orders a digest, each time a shorter one.
 func (l *ladder) nextDigest() compactCall {
 	l.digests++
-	return compactCall{by: Digest(), because: l.whyDigest(), shortens: l.digests - 1}
+	return compactCall{by: Digest(), because: l.whyDigest(), brevity: min(brevity(l.digests-1), wordsCut)}
 }
 
 // digested returns the history with the next digest. It has no draft if there is no digest.
 func (l *ladder) digested(ctx context.Context) *proposal {
-	d, report, _ := l.compact(ctx, l.replay(l.draft.base), l.nextDigest())
+	d, report, _ := l.compact(ctx, l.replay(l.draft.begunWith), l.nextDigest())
 	return &proposal{draft: d, report: report}
 }
 
@@ -234,11 +242,11 @@ func (l *ladder) digested(ctx context.Context) *proposal {
 func (l *ladder) summaryByHand(ctx context.Context) *proposal {
 	call := compactCall{by: l.opts.Summarizer, isAsked: true, instructions: l.instructions}
 	d, report, err := l.compact(ctx, l.draft, call)
-	for call.shortens < 2 && errors.Is(err, ErrNothingToCompact) && !l.draft.fitsBudget() {
-		call.shortens++
+	for call.brevity < wordsCut && errors.Is(err, ErrNothingToCompact) && !l.draft.fitsBudget() {
+		call.brevity++
 		d, report, err = l.compact(ctx, l.draft, call)
 	}
-	if err == nil && !d.shrinkToFit() {
+	if err == nil && !d.makeFit() {
 		err = d.overflow()
 	}
 	l.err = err
@@ -284,14 +292,14 @@ func (l *ladder) compact(ctx context.Context, d *draft, how compactCall) (*draft
 		return nil, nil, err
 	}
 	cp.makeUnique(d)
-	next := d.again(cp, l.ledger.records, map[key]*edit{})
-	if next.checkpoint != nil && !next.shrinkToFit() {
+	next := d.redraft(cp, l.ledger.records, map[key]*edit{})
+	if next.checkpoint != nil && !next.makeFit() {
 		// The first try left out the new edits and records of d. They shorten results that may be among the newest once
 		// older messages are summarized, and the model wants the newest results whole. That did not fit, so the second
 		// try has them.
-		next = d.again(cp, d.recordsBehind(d.items), d.newEdits)
+		next = d.redraft(cp, d.recordsBehind(d.items), d.newEdits)
 	}
-	if next.checkpoint == nil || !how.isAsked && !next.shrinkToFit() && next.tokens() >= before {
+	if next.checkpoint == nil || !how.isAsked && !next.makeFit() && next.tokens() >= before {
 		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, errNoGain)
 	}
 	return next, report, nil

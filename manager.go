@@ -81,14 +81,14 @@ func (m *Manager) Cold() bool {
 type call struct {
 	manager *Manager
 	basis                 // its ledger is the copy
-	base    *ledger       // the state that ledger is a copy of
-	settles func(*basis)  // applied to each copy: the first, and one of what another call has changed; nil: nothing
+	copied  *ledger       // the state that ledger is a copy of
+	learns  func(*basis)  // run on each copy: the first, and one of what another call has changed; nil: nothing
 	waited  time.Duration // for the summarizer
 }
 
 // begin begins a call about history.
-func (m *Manager) begin(history []Message, settles func(*basis)) *call {
-	c := &call{manager: m, settles: settles}
+func (m *Manager) begin(history []Message, learns func(*basis)) *call {
+	c := &call{manager: m, learns: learns}
 	c.basis = basis{settings: &m.settings, index: &m.index, ledger: new(ledger), history: history}
 	c.takeState()
 	return c
@@ -96,21 +96,21 @@ func (m *Manager) begin(history []Message, settles func(*basis)) *call {
 
 // takeState makes the state of c a copy of the manager's.
 func (c *call) takeState() {
-	c.base = c.manager.state
-	if *c.ledger = *c.base; c.settles != nil {
-		c.settles(&c.basis)
+	c.copied = c.manager.state
+	if *c.ledger = *c.copied; c.learns != nil {
+		c.learns(&c.basis)
 	}
 }
 
 // keep makes the state of c that of the manager.
-func (c *call) keep() { c.base, c.manager.state = c.ledger, c.ledger }
+func (c *call) keep() { c.copied, c.manager.state = c.ledger, c.ledger }
 
 // note changes the state by what has happened, whatever becomes of c.
 func (c *call) note(change func(*ledger)) {
-	now := *c.base
+	now := *c.copied
 	change(&now)
 	change(c.ledger)
-	c.base, c.manager.state = &now, &now
+	c.copied, c.manager.state = &now, &now
 }
 
 // unlocked runs f, which calls code of the host, without the manager's lock. If another call has changed the state
@@ -119,7 +119,7 @@ func (c *call) unlocked(f func()) {
 	c.manager.mu.Unlock()
 	defer func() { // deferred, because the caller unlocks on its way out even if f panics
 		c.manager.mu.Lock()
-		if tried := c.ledger.tries.Tries; c.base != c.manager.state {
+		if tried := c.ledger.tries.Tries; c.copied != c.manager.state {
 			c.takeState()
 			c.ledger.tries.Tries = tried
 		}
@@ -205,7 +205,7 @@ func (c *call) underLimits(try func() error) error {
 	err := c.withinBody(try)
 	if a := c.ledger.Accounting; errors.Is(err, ErrOverflow) && a.IsGuessed() {
 		c.withoutGuess = true
-		if d := c.refusedBefore(); d == nil {
+		if d := c.nextIfRefused(); d == nil {
 			err = c.withinBody(try)
 		} else if a.Guess.Most > 0 {
 			err = d.overflow() // against the limit that was told, not against the guess
@@ -213,7 +213,7 @@ func (c *call) underLimits(try func() error) error {
 	}
 	if errors.Is(err, ErrOverflow) && c.ledger.isRestored {
 		c.withoutCounts = true
-		if c.refusedBefore() == nil {
+		if c.nextIfRefused() == nil {
 			err = c.withinBody(try)
 		}
 	}
@@ -237,7 +237,7 @@ func (c *call) withinBody(try func() error) error {
 func (c *call) makeRequest(ctx context.Context, failedJustNow bool) (*Request, error) {
 	var l *ladder
 	for unlocked := true; unlocked; {
-		l = newLadder(c, failedJustNow)
+		l = ladderOfPrepare(c, failedJustNow)
 		if l.draft.fault != nil {
 			return nil, l.draft.fault
 		}
@@ -268,7 +268,7 @@ func (m *Manager) Plan(history []Message) *Request {
 	c := m.begin(history, (*basis).settle)
 	var l *ladder
 	_ = c.underLimits(func() error { // what does not fit is shown as well
-		if l = newLadder(c, false); l.due == notDue && !l.mayBeSent {
+		if l = ladderOfPrepare(c, false); l.due == notDue && !l.mayBeSent {
 			return l.draft.overflow()
 		}
 		return nil

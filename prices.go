@@ -65,7 +65,7 @@ func (p *prices) worthOfKept() float64 {
 	return (c.WritePrice - c.ReadPrice) / (ahead * c.ReadPrice)
 }
 
-// stayBelow finds the cliff that it pays to stay below, if the request is above one. Until shrinkToFit the request then
+// stayBelow finds the cliff that it pays to stay below, if the request is above one. Until makeFit the request then
 // fits only below it: for a cliff, only old work and old history are given up.
 func (e *epoch) stayBelow() {
 	if e.ledger.recovery != nil { // which has a limit of its own

@@ -65,7 +65,7 @@ func (h *reading) read() {
 }
 
 // ends returns the positions of the newest message of the history, as that has it, and of the one ahead of it.
-func (b basis) ends() (end, ahead position) {
+func (b *basis) ends() (end, ahead position) {
 	facts := b.index.facts
 	if n := min(len(b.history), len(facts)) - 1; n >= 0 {
 		if end = (position{Key: facts[n].key, Index: n}); n > 0 {
@@ -76,7 +76,7 @@ func (b basis) ends() (end, ahead position) {
 }
 
 // behindLast returns the index of what follows the history of the last request; 0: this history does not have that.
-func (b basis) behindLast() int {
+func (b *basis) behindLast() int {
 	facts := placesOf(b.index.facts)
 	if end := b.ledger.End.Find(facts); end >= 0 {
 		return end + 1
@@ -134,7 +134,7 @@ func (h *reading) repairPairing() {
 	}
 	for _, e := range edits {
 		e.Index = s.inHistory(e.Index)
-		h.edits = append(h.edits, e)
+		h.reported = append(h.reported, e)
 	}
 	h.repair, h.source, h.own, h.facts = r, r.out, make([]*fact, len(r.out)), slices.Clone(h.facts)
 	for k, i := range r.origin {
@@ -230,7 +230,7 @@ func (h *reading) fromCompaction(facts []*fact) section {
 		switch {
 		case !stay:
 			h.compactedTokens = count.Add(h.compactedTokens, facts[i].tokens)
-			h.edits = append(h.edits, newDropEdit(OpCompact, h.history, i, facts[i].tokens, compactedReason))
+			h.reported = append(h.reported, newDropEdit(OpCompact, h.history, i, facts[i].tokens, compactedReason))
 		case i >= returned || h.history[i].Role == RoleSystem:
 			x.add(h.history[i], facts[i], i)
 		default:
@@ -246,7 +246,7 @@ func (h *reading) fromCompaction(facts []*fact) section {
 	}
 	for i := begin + 1; i < len(h.history); i++ {
 		if compactionIn(&h.history[i]) == 0 && len(h.history[i].Parts) == 1 { // unreadable, and nothing else
-			h.edits = append(h.edits, newDropEdit(OpTrim, h.history, i, facts[i].tokens, sealedReason))
+			h.reported = append(h.reported, newDropEdit(OpTrim, h.history, i, facts[i].tokens, sealedReason))
 			continue
 		}
 		x.add(h.history[i], facts[i], i)
@@ -291,7 +291,7 @@ func (h *reading) cutCompacted(i int, f *fact) (Message, *fact, int) {
 	f = h.index.repaired(f, &m, h.opts.Estimator)
 	e.After = max(1, f.tokens)
 	h.compactedTokens = count.Add(h.compactedTokens, max(0, e.Before-e.After))
-	h.edits = append(h.edits, e)
+	h.reported = append(h.reported, e)
 	return m, f, i
 }
 

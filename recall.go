@@ -175,7 +175,7 @@ type leftOut struct {
 // Nothing changes but what the manager knows of messages. If the manager has sent nothing, an earlier process may have
 // sent requests, and its state is gone. Then nobody knows what the model was sent, so every message counts as left out.
 func (m *Manager) leftOut(history []Message) *leftOut {
-	b := m.begin(history, (*basis).settle).basis
+	b := &m.begin(history, (*basis).settle).basis
 	// These are only the steps that repeat what was sent. What the next epoch would do is not done here.
 	d := beginDraft(b, b.ledger.checkpoint, b.ledger.records, map[key]*edit{})
 	newReading(d).read()

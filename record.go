@@ -215,7 +215,7 @@ func (f folding) writeMessage(w *record.Writer, x *item, note string) {
 		return
 	case RoleUser:
 		switch {
-		case f.inForceNow().again[x]: // the same text stands behind it
+		case f.inForceNow().restated[x]: // the same text stands behind it
 		case len(m.InForce) > 0: // what is in force is in no record
 			w.Replaced(joinedText(m), note)
 		default:

@@ -95,7 +95,7 @@ func ladderOfRecover(c *call, said overflow.Diagnosis, cause error) *ladder {
 		l.evidence.Tokens, l.estimate, l.evidence.Bytes = d.tokens(), d.total, d.bytes()
 	}
 	l.evidence.Bytes = max(1, l.evidence.Bytes)
-	c.settles = func(*basis) { l.learn() }
+	c.learns = func(*basis) { l.learn() }
 	l.learn()
 	a := &c.ledger.Accounting
 	c.opts.Logger.Warn(event.Refused, "class", string(said.Class), "tokens", l.refused,
@@ -113,7 +113,7 @@ func (l *ladder) unprepared() *draft {
 		s := *l.settings
 		s.opts.HistoryTurns, b.settings = 0, &s
 	}
-	d := beginDraft(b, l.ledger.checkpoint, l.ledger.records, map[key]*edit{})
+	d := beginDraft(&b, l.ledger.checkpoint, l.ledger.records, map[key]*edit{})
 	newReading(d).read()
 	d.replayHistory()
 	return d
@@ -171,9 +171,9 @@ func (l *ladder) size(d *draft) int {
 func (l *ladder) clear(context.Context) *proposal {
 	d := l.newDraft()
 	if l.bytes > 0 || l.images > 0 {
-		return l.take(&proposal{draft: d}, d.shrinkToFit())
+		return l.take(&proposal{draft: d}, d.makeFit())
 	}
-	// Not shrinkToFit: it cuts the newest results, and a summary is tried before that.
+	// Not makeFit: it cuts the newest results, and a summary is tried before that.
 	newShrinking(d).leaveOutThinking()
 	return l.take(&proposal{draft: d}, d.fits() && d.fitsBody())
 }
@@ -205,7 +205,7 @@ func (l *ladder) summaryInRecovery(ctx context.Context) *proposal {
 		return nil // the summarizer was asked just now
 	}
 	if report != nil { // made in the background: it costs no call
-		if p := l.take(&proposal{draft: summarized, report: report}, summarized.shrinkToFit()); p != nil {
+		if p := l.take(&proposal{draft: summarized, report: report}, summarized.makeFit()); p != nil {
 			return p
 		}
 	}
@@ -230,7 +230,7 @@ func (l *ladder) canFit(d *draft) bool {
 // compactWith summarizes the history of d as call says. A failure is only logged: the next rung is tried.
 func (l *ladder) compactWith(ctx context.Context, d *draft, call compactCall) *proposal {
 	if l.bytes == 0 {
-		call.beyond = max(0, l.mostAllowed(d)-d.budget)
+		call.overrun = max(0, l.mostAllowed(d)-d.budget)
 	}
 	next, report, err := l.compact(ctx, d, call)
 	if err != nil {
@@ -241,7 +241,7 @@ func (l *ladder) compactWith(ctx context.Context, d *draft, call compactCall) *p
 			"error_class", string(ClassifyError(err).Class), "after", "overflow")
 		return nil
 	}
-	return l.take(&proposal{draft: next, report: report}, next.shrinkToFit())
+	return l.take(&proposal{draft: next, report: report}, next.makeFit())
 }
 
 // truncate cuts all results to the room that the other messages leave, once for a request of Prepare.
@@ -261,10 +261,10 @@ func (l *ladder) cutToFit(context.Context) *proposal {
 	d := l.newDraft()
 	if budget := d.budget; !l.guessed && l.bytes == 0 {
 		d.budget = max(1, budget-d.accounting.Margin(d.total, 0)) // 0: the cut changes what the provider counted
-		d.shrinkToFit()
+		d.makeFit()
 		d.budget = budget
 	}
-	return l.take(&proposal{draft: d}, d.shrinkToFit())
+	return l.take(&proposal{draft: d}, d.makeFit())
 }
 
 // digestInRecovery replaces old history with a digest. It needs no call, so it can be tried however often summarizers
@@ -320,7 +320,7 @@ func (l *ladder) giveUp() error {
 		d = l.smallest.draft
 	} else {
 		d = l.newDraft()
-		d.shrinkToFit()
+		d.makeFit()
 	}
 	if l.guessed && l.bytes == 0 { // a guess is not a window: report against the limit that is known
 		d.budget = l.mostAllowed(d)

@@ -57,7 +57,7 @@ func (a replaying) limitAndReplay() {
 			a.repeated[*p.repeats] = true
 		}
 	}
-	a.settleRepeats()
+	a.showRepeats(false)
 	observing{a.draft}.observeUsage()
 }
 
@@ -173,7 +173,7 @@ func (a replaying) leaveOutSummarized(c *checkpoint, keep []bool) int {
 	// messages before the turn limit that it keeps, such as an earlier summary: the new summary stands for them
 	inSummary := a.keptByLimit(max(0, limited))
 	undigested, pending := c.unsummarized(a.items)
-	a.edits = slices.Grow(a.edits, first)
+	a.reported = slices.Grow(a.reported, first)
 	if c.degraded != "" {
 		a.digested = slices.Grow(a.digested, max(0, first-undigested)+1)
 	}
@@ -212,7 +212,7 @@ func (a replaying) leaveOutSummarized(c *checkpoint, keep []bool) int {
 		if op == OpCompact && !hasWords {
 			reason += wordsReason
 		}
-		a.edits = append(a.edits, a.items[i].dropEdit(op, reason))
+		a.reported = append(a.reported, a.items[i].dropEdit(op, reason))
 	}
 	if at < 0 { // the host has dropped all of them
 		at = kept
@@ -254,7 +254,7 @@ func (a replaying) replayInPlace(c *checkpoint) bool {
 		case x.fact.key == c.Key:
 			return true // the history is one that a request returned
 		case x.fact.key == c.Plain && c == a.ledger.checkpoint: // the host keeps Compaction.Summary
-			a.edits = append(a.edits, x.dropEdit(OpCompact, summarizedReason))
+			a.reported = append(a.reported, x.dropEdit(OpCompact, summarizedReason))
 			a.items[i] = madeItem(&c.message, a.index.fact(&c.message, a.opts.Estimator))
 			a.setItems(a.items)
 			return true
@@ -269,7 +269,7 @@ func (a replaying) replayInPlace(c *checkpoint) bool {
 // the requests that follow begin with the same bytes.
 func (a replaying) findReopened(request, first int) int {
 	reopened := -1
-	if a.base == a.ledger.checkpoint {
+	if a.begunWith == a.ledger.checkpoint {
 		reopened = a.ledger.Reopened.Find(placesIn(a.items))
 	}
 	if newest := newestRequest(a.sent()); newest >= 0 && newest < first && newest != request {
@@ -346,7 +346,7 @@ func (a replaying) limitTurns(limit int) {
 	for i := range start {
 		if !keep[i] {
 			dropped = true
-			a.edits = append(a.edits, a.items[i].dropEdit(OpLimit, a.limitReason(i)))
+			a.reported = append(a.reported, a.items[i].dropEdit(OpLimit, a.limitReason(i)))
 		}
 	}
 	if dropped {

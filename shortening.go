@@ -88,10 +88,15 @@ func (c shortening) toCut(i int, t *truncation) (*Message, int) {
 	return c.items[i].sent, c.items[i].tokens()
 }
 
-// settleRepeats sends each result whole again whose left-out lines no earlier message shows any more.
-func (c shortening) settleRepeats() {
+// showRepeats sends results whole again from which lines of earlier messages are left out: those whose lines no earlier
+// message shows any more, or all. All are for a request that does not fit: otherwise, dropping a result could make a
+// later one longer, and what the drops save could not be added up.
+func (c shortening) showRepeats(all bool) {
 	if len(c.repeated) == 0 {
 		return
+	}
+	if all {
+		clear(c.repeated)
 	}
 	isShown := map[key]bool{}
 	for i, x := range c.items {
@@ -100,17 +105,6 @@ func (c shortening) settleRepeats() {
 		}
 		if k := x.key(); c.repeated[k] {
 			isShown[k] = true
-		}
-	}
-}
-
-// showRepeats sends all results whole again that leave out lines of earlier messages. It is for a request that does not
-// fit: otherwise, dropping a result could make a later one longer, and what the drops save could not be added up.
-func (c shortening) showRepeats() {
-	clear(c.repeated)
-	for i, x := range c.items {
-		if x.edit.isRepeat() {
-			c.showWhole(i)
 		}
 	}
 }

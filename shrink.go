@@ -15,10 +15,10 @@ type shrinking struct{ folding }
 
 func newShrinking(d *draft) shrinking { return shrinking{folding{shortening{d}}} }
 
-// shrinkToFit is pass 8. If the request does not fit, it shrinks what is left to shrink; in any case it leaves out the
+// makeFit is pass 8. If the request does not fit, it shrinks what is left to shrink; in any case it leaves out the
 // thinking that must not be sent. It reports whether the request fits. Neither the margin of the estimates nor a cliff
 // is a reason to cut the newest results, or to fail.
-func (s shrinking) shrinkToFit() bool {
+func (s shrinking) makeFit() bool {
 	s.cliff = 0
 	if !s.fitsBudget() {
 		s.shrink()
@@ -56,7 +56,7 @@ func (s shrinking) shrink() {
 // clearOld clears all results but those that the model has not seen: these are cut, if they have to be. The newest
 // steps that the host wants whole go last.
 func (s shrinking) clearOld() {
-	s.showRepeats()
+	s.showRepeats(true)
 	if from := s.wholeFrom(); from < len(s.items) {
 		s.clearResults(func(i int) bool { return i >= from || s.isUnseen(i) })
 		if s.fits() {
@@ -206,7 +206,7 @@ func (s shrinking) shrinkBody() {
 	if limit == 0 || size <= limit {
 		return
 	}
-	s.showRepeats()
+	s.showRepeats(true)
 	size = s.bytes()
 	request := newestRequest(s.sent())
 	dropImages := func(i int) int {

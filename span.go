@@ -28,7 +28,7 @@ const mostFront = 0.25
 
 // span chooses what a compaction summarizes. What the host inserted in front of all else, such as instructions and
 // lists of abilities, stays if there is room for it and for a short summary.
-func (d *draft) span() span {
+func (d *draft) span() *span {
 	stays := outlives(d.own(), len(d.items))
 	all := slices.Clone(stays)
 	n := keepFront(d.own(), all)
@@ -53,8 +53,8 @@ func (d *draft) span() span {
 
 // newSpan chooses the cut: what stands from message `last` on stays, and so do the newest messages, as long as the
 // request lands well below the budget.
-func newSpan(d *draft, stays []bool, last int) span {
-	s := span{shortening: shortening{d}, stays: stays, request: newestRequest(d.own())}
+func newSpan(d *draft, stays []bool, last int) *span {
+	s := &span{shortening: shortening{d}, stays: stays, request: newestRequest(d.own())}
 	fixed := 0
 	for i, x := range d.items {
 		if !s.replaces(i) {
@@ -210,7 +210,7 @@ func (s *span) bodyAtLeast() int {
 	return n
 }
 
-// leastOf returns about how many tokens shrinkToFit leaves of message i behind a summary: it clears the results that it
+// leastOf returns about how many tokens makeFit leaves of message i behind a summary: it clears the results that it
 // may clear, those of older steps, squeezes the others, and leaves out images and thinking.
 func (s *span) leastOf(i int, mayClear bool) int {
 	least := s.items[i].tokens()
@@ -272,9 +272,9 @@ func (d *draft) isLastResort() bool {
 	if d.fits() || d.checkpoint == nil && d.known.IsGuessed() { // it is made without the guess instead
 		return false
 	}
-	// A draft of its own, because shrinkToFit changes it.
-	least := d.replay(d.base)
-	return !least.shrinkToFit() && !least.fitsBudget()
+	// A draft of its own, because makeFit changes it.
+	least := d.replay(d.begunWith)
+	return !least.makeFit() && !least.fitsBudget()
 }
 
 // isNearCompaction reports whether a compaction is at most softThreshold tokens away. Old work does not count: it
@@ -287,24 +287,23 @@ func (d *draft) isNearCompaction() bool {
 		return false
 	}
 	// least is the request with records of all old work: that is tried before a summary is asked for.
-	least := d.replay(d.base)
+	least := d.replay(d.begunWith)
 	newEpoch(least).dropStale()
 	return least.isWithinReach()
 }
 
-// mayReplaceDigest reports whether it is time to ask for the summary that a digest stands in for, though the request
-// fits: the cache is cold, or the history has grown by a share of the budget.
-func (d *draft) mayReplaceDigest() bool { return len(d.digested) > 0 && d.fits() && d.isDigestDue() }
+// mayReplaceDigest reports whether a summary may take the place of a digest now, though the request fits.
+func (d *draft) mayReplaceDigest() bool { return len(d.digested) > 0 && d.fits() && d.hasOldDigest() }
 
-// isDigestDue reports whether a digest wrote the summary and it is time to replace it: the provider's cache went cold,
-// or the history has grown by a share of the budget. After answers that were refused only growth counts.
-func (d *draft) isDigestDue() bool {
-	o := &d.opts
-	if !o.replacesDigest(d.checkpoint) {
+// hasOldDigest reports whether a digest wrote the summary so long ago that a summarizer is asked again: the provider's
+// cache went cold since, or the history has grown by a share of the budget. After answers that were refused only growth
+// counts.
+func (d *draft) hasOldDigest() bool {
+	if !isDigested(d.checkpoint) || !d.opts.asksSummarizer() {
 		return false
 	}
 	b := &d.ledger.Breaker
-	wasIdle := !o.Cache.None && !d.ledger.SentAt.IsZero() && d.isCold()
+	wasIdle := !d.opts.Cache.None && !d.ledger.SentAt.IsZero() && d.isCold()
 	return wasIdle && !b.RefusesAnswers() || b.HasGrown(d.historyTokens(), d.ledger.DigestAt, d.budget)
 }
 
@@ -314,7 +313,7 @@ func (d *draft) checkRest() error {
 	if s := d.span(); d.fitsBudget() && d.fitsBody() || s.restFits(summary.Least) {
 		return nil
 	}
-	if least := d.draftByHand(); !least.shrinkToFit() { // another one, because that changes it
+	if least := d.draftByHand(); !least.makeFit() { // another one, because that changes it
 		return least.overflow()
 	}
 	return nil
@@ -327,7 +326,7 @@ const leastWorth = 0.05
 
 // verdict says what a compaction of a draft is worth. The margin of the estimates does not count in it.
 type verdict struct {
-	span
+	*span
 	isNews    bool // there is anything to summarize
 	canHelp   bool // a summary would be smaller than what it replaces, and the rest can fit beside it
 	isWorth   bool // worth a call of a model; a summary that updates an earlier one need not stand for much more
@@ -336,7 +335,7 @@ type verdict struct {
 
 // verdict judges a compaction of s. A request that cannot fit in any way is not worth a call. Where fewer tokens are
 // planned only to make the body smaller, the rest must fit the limit of the body, and not the planned tokens.
-func (s span) verdict() verdict {
+func (s *span) verdict() verdict {
 	v := verdict{span: s, isNews: s.hasNews(0)}
 	if s.restFits(summary.Least) {
 		v.canHelp = s.hasNews(summary.LeastGain + s.summaryFrame())
@@ -357,11 +356,6 @@ func (v *verdict) unread() int {
 
 // asksSummarizer reports whether a compaction calls a model.
 func (o *Options) asksSummarizer() bool { return !isDigest(o.Summarizer) && !o.Compact.Off }
-
-// replacesDigest reports whether a digest wrote c and a summarizer may replace it.
-func (o *Options) replacesDigest(c *checkpoint) bool {
-	return c != nil && c.degraded != "" && o.asksSummarizer()
-}
 
 // summaryCap returns how many tokens a summary may have with its sections, beside the messages that stay. A text of
 // fewer than `least` tokens is no summary.

@@ -230,7 +230,7 @@ func (s *staleness) saving(i, end int) int {
 	left := 0
 	if m.Role == RoleUser {
 		switch {
-		case s.inForceNow().again[x]:
+		case s.inForceNow().restated[x]:
 		case len(m.InForce) > 0:
 			left = record.EstimateInserted(0)
 		default:
@@ -329,7 +329,7 @@ func (e *epoch) drop(list []part) {
 	}
 	slices.Reverse(runs)
 	e.putNew(runs) // after the edits, because records change the positions of messages
-	e.settleRepeats()
+	e.showRepeats(false)
 }
 
 // clearInPlace leaves of result p what it reports, and the names in it that are not in names.

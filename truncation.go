@@ -82,7 +82,7 @@ func (t *truncation) cut(m *Message, tokens int) (out Message, after int, ok boo
 	if tokens <= t.limit && chars <= t.MaxChars || chars == 0 {
 		return Message{}, 0, false
 	}
-	if !t.cutsAgain && t.settled(texts, tokens, chars) {
+	if !t.cutsAgain && t.isCutEnough(texts, tokens, chars) {
 		return Message{}, 0, false
 	}
 	// room is how many characters fit if the kept part has as many characters in a token as the whole. Where it has
@@ -97,7 +97,7 @@ func (t *truncation) cut(m *Message, tokens int) (out Message, after int, ok boo
 			return Message{}, 0, false
 		}
 		after = estimateWith(t.Estimator, out)
-		if after <= t.limit || atFloor || t.HeadOnly && t.isSettled(&out, after) {
+		if after <= t.limit || atFloor || t.HeadOnly && t.wasCutEnough(&out, after) {
 			break
 		}
 		room *= 0.98 * float64(max(1, t.limit-fixed)) / float64(max(1, after-fixed))
@@ -135,19 +135,19 @@ func (t *truncation) fixedTokens(m *Message, texts int) int {
 	return estimateWith(t.Estimator, rest)
 }
 
-// settled reports whether a result was cut before and exceeds the limit only by what must be kept of each text. Cutting
-// it again with the same options must change nothing.
-func (t *truncation) settled(texts []excerpt.Text, tokens, chars int) bool {
+// isCutEnough reports whether a result was cut before and exceeds the limit only by what must be kept of each text.
+// Cutting it again with the same options must change nothing.
+func (t *truncation) isCutEnough(texts []excerpt.Text, tokens, chars int) bool {
 	limits := t.limits()
 	wasCut, floors := limits.WereCut(texts)
 	return wasCut && float64(tokens) <= float64(t.limit)+floors*float64(tokens)/float64(chars) &&
 		float64(chars) <= float64(t.MaxChars)+floors
 }
 
-// isSettled is settled for m, a result that was cut just now to the given tokens.
-func (t *truncation) isSettled(m *Message, tokens int) bool {
+// wasCutEnough is isCutEnough for m, a result that was cut just now to the given tokens.
+func (t *truncation) wasCutEnough(m *Message, tokens int) bool {
 	texts, chars := t.texts(m)
-	return t.settled(texts, tokens, chars)
+	return t.isCutEnough(texts, tokens, chars)
 }
 
 // build returns m with the texts cut to their budgets. ok is false if none gets shorter.

@@ -28,26 +28,32 @@ type rejection struct {
 type observing struct{ *draft }
 
 // observeUsage learns from the provider's counts in messages that were not there at the last request. It runs on the
-// request as it was replayed: only settleRepeats may have made new edits.
+// request as it was replayed: only showRepeats may have made new edits.
 func (o observing) observeUsage() {
-	sent := len(o.ledger.Sent)
-	if o.unchangedPrefix = o.firstChanged(); o.isLearned { // an earlier draft of this history has learned all
+	sent, same := len(o.ledger.Sent), o.firstChanged()
+	o.unchangedPrefix = same
+	if o.isLearned { // an earlier draft of this history has learned all
 		return
 	}
-	o.answer, o.answerTo, o.changedFrom = o.findAnswer(), o.ledger.Promise, o.unchangedPrefix
-	// Another model's tokenizer counted, with other tools and limits, or another process with other tools.
-	if o.ledger.OtherModel || o.withoutCounts {
-		o.rejectFrom(sent)
+	o.answer, o.answerTo, o.changedFrom = o.findAnswer(), o.ledger.Promise, same
+	others := sent // from here on, answers are to other requests
+	switch {
+	case o.ledger.OtherModel || o.withoutCounts:
+		// Another model's tokenizer counted, with other tools and limits, or another process with other tools.
 		o.unchangedPrefix = len(o.items)
-		return
-	}
-	if i := o.unchangedPrefix; i < sent {
-		if i == sent-1 {
-			i = o.observeWithoutNewest(i)
+	case same == sent:
+		o.unchangedPrefix, others = o.observeNew(sent)
+	default: // they count a request that this one does not continue
+		if others = same; same == sent-1 {
+			others = o.observeWithoutNewest(same)
 		}
-		o.rejectFrom(i) // they count a request that this one does not continue
-		return
 	}
+	o.rejectFrom(others)
+}
+
+// observeNew learns from the answers behind the last request, which had the first `sent` messages. It returns up to
+// which message the provider's newest count holds, and from which one on answers are to requests of others.
+func (o observing) observeNew(sent int) (counted, others int) {
 	if sent > 0 && sent < len(o.items) {
 		o.takeAnswer(o.items[sent].sent)
 	}
@@ -58,18 +64,15 @@ func (o observing) observeUsage() {
 		if m.Role == RoleUser {
 			read = 0
 		}
-		// what was sent before this manager took over is not known
-		if o.unchangedPrefix = i; m.Summary || sent == 0 && !o.isInPlace(i) {
-			o.rejectFrom(i)
-			return
+		if m.Summary || sent == 0 && !o.isInPlace(i) {
+			return i, i // what was sent before this manager took over is not known
 		}
 		// saysUsage looks at the history: the repair may have dropped what stood between two answers.
 		if k := o.items[i].index; m.Role == RoleAssistant && k >= 0 && saysUsage(o.history, k) {
 			o.observeAnswer(m, i, count.Add(sum, read), shown)
 		}
 		if o.items[i].edit != nil {
-			o.rejectFrom(i + 1) // the requests of those answers were sent by somebody else, without this edit
-			return
+			return i, i + 1 // somebody else sent the requests of the answers behind it, without this edit
 		}
 		sum = count.Add(sum, o.items[i].tokens())
 		read = count.Add(read, o.forgottenAt(i))
@@ -77,7 +80,7 @@ func (o observing) observeUsage() {
 			shown = count.Add(shown, o.items[i].tokens())
 		}
 	}
-	o.unchangedPrefix = len(o.items)
+	return len(o.items), len(o.items)
 }
 
 // forgotten returns the tokens of reasoning in the first n messages that the provider read when these were a request,
