@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -36,7 +37,11 @@ func splitMarkdown(text string, rules []string) []chunk {
 	if current.body = text[start:]; current.level > 0 || current.body != "" {
 		chunks = append(chunks, current)
 	}
-	markRules(chunks, rules)
+	for _, name := range rules {
+		for i, found := 0, section(chunks, name); i < len(found); i++ {
+			found[i].isRule = true
+		}
+	}
 	return chunks
 }
 
@@ -61,23 +66,22 @@ func heading(line string) (level int, title string) {
 	return level, strings.TrimSpace(rest)
 }
 
-// markRules marks the sections that [ExtractRules] finds: the first one with each name at the second or third
-// level, up to the next heading of the same or a higher level.
-func markRules(chunks []chunk, names []string) {
-	for _, name := range names {
-		level := 0
-		for i := range chunks {
-			c := &chunks[i]
-			isSection := c.level == 2 || c.level == 3
-			if level > 0 && isSection && c.level <= level {
-				break
-			}
-			if level == 0 && isSection && strings.EqualFold(c.title, strings.TrimSpace(name)) {
-				level = c.level
-			}
-			c.isRule = c.isRule || level > 0
-		}
+// section returns the chunks of the first section with a name at the second or third level, up to the next heading of
+// the same level or the one above.
+func section(chunks []chunk, name string) []chunk {
+	isSection := func(c chunk) bool { return c.level == 2 || c.level == 3 }
+	from := slices.IndexFunc(chunks, func(c chunk) bool {
+		return isSection(c) && strings.EqualFold(c.title, strings.TrimSpace(name))
+	})
+	if from < 0 {
+		return nil
 	}
+	found := chunks[from:]
+	end := slices.IndexFunc(found[1:], func(c chunk) bool { return isSection(c) && c.level <= found[0].level })
+	if end < 0 {
+		return found
+	}
+	return found[:1+end]
 }
 
 // fence follows the lines of a Markdown text and knows which ones are in a fenced code block (CommonMark 4.5),

@@ -19,6 +19,7 @@ func TestExtractRules(t *testing.T) {
 		{"sub-sections", "## A\n### B\nb\n## C\n", "## A\n### B\nb", "a lower level is content", []string{"A"}},
 		{"nested name", "## A\n### B\nb\n### C\nc\n", "### B\nb", "", []string{"B"}},
 		{"first level", "## A\na\n# Top\nmore\n", "## A\na\n# Top\nmore", "a title does not end a section", []string{"A"}},
+		{"title", "# A\na\n", "", "the first level is no section", []string{"A"}},
 		{"fence", "## A\n```\n## B\n```\nafter\n## C\n", "## A\n```\n## B\n```\nafter", "a heading in code is code", []string{"A"}},
 		{"open fence", "```\n## A\na\n", "", "", []string{"A"}},
 		{"no space", "##A\na\n", "", "not a heading", []string{"A"}},
