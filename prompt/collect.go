@@ -143,7 +143,7 @@ func (a *assembler) headTail(p *piece, limit, left, tokens int) (string, *Cut) {
 		if !p.Missing {
 			text, isCut = headTail(p.Name, p.raw, limit)
 		}
-		shown := clampTo(text, left)
+		shown := clip(text, left)
 		if a.count.tokens(shown) > tokens {
 			if limit = min(limit, p.need.chars) * 7 / 8; limit < max(1, a.MinFileChars) {
 				return "", &Cut{Chars: p.need.chars, Reason: reasonToken, Left: []string{p.Name}}

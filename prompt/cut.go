@@ -234,21 +234,9 @@ func (p *plan) left() (titles []string) {
 	return titles
 }
 
-// shownBytes estimates the length of the shown text.
-func (p *plan) shownBytes() int {
-	n := 4 * mostNotice.chars
-	for i := range p.chunks {
-		if n += p.kept[i]; p.outline[i] || p.kept[i] > 0 {
-			n += len(p.chunks[i].heading) + len(mark)
-		}
-	}
-	return n
-}
-
 // write returns the shown text.
 func (p *plan) write() cutText {
 	var b strings.Builder
-	b.Grow(p.shownBytes())
 	kept := 0
 	endLine := func(s string) {
 		b.WriteString(s)

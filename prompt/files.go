@@ -110,29 +110,13 @@ func readFile(root *os.Root, name string) File {
 
 // readText reads a regular file of up to most bytes, as UTF-8.
 func readText(root *os.Root, name string, most int64) (string, error) {
-	f, info, err := openFile(root, name, most)
+	f, err := openFile(root, name, most)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	data := make([]byte, 0, info.Size()+1)
-	for len(data) <= int(most) {
-		if len(data) == cap(data) {
-			data = slices.Grow(data, 512)
-		}
-		n, err := f.Read(data[len(data):cap(data)])
-		data = data[:len(data)+n]
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return "", err
-		}
-	}
-	if int64(len(data)) > most {
-		return "", tooLong(int64(len(data)), most)
-	}
-	return decode(data), nil
+	data, err := io.ReadAll(io.LimitReader(f, most)) // it may have grown meanwhile
+	return decode(data), err
 }
 
 // decode returns the text of a file as UTF-8, without a byte order mark. The shell of Windows writes UTF-16 with one.
@@ -155,49 +139,25 @@ func decode(data []byte) string {
 }
 
 // openFile opens a regular file of up to most bytes. It does not open devices and pipes.
-func openFile(root *os.Root, name string, most int64) (*os.File, fs.FileInfo, error) {
-	before, err := root.Stat(name)
-	if err != nil {
-		return nil, nil, err
+func openFile(root *os.Root, name string, most int64) (*os.File, error) {
+	info, err := root.Stat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, refusal("it is a directory")
+	case !info.Mode().IsRegular():
+		return nil, refusal("it is not a regular file")
+	case info.Size() > most:
+		return nil, refusal(fmt.Sprintf("it has %s bytes, more than %s", comma(int(info.Size())), comma(int(most))))
 	}
-	if err := checkFile(before, most); err != nil {
-		return nil, nil, err
-	}
-	f, err := root.OpenFile(name, os.O_RDONLY|nonBlocking, 0) // it may have become a pipe in the meantime
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err := f.Stat()
-	if err == nil {
-		err = checkFile(info, most)
-	}
-	if err != nil {
-		f.Close()
-		return nil, nil, err
-	}
-	return f, info, nil
+	return root.Open(name)
 }
 
 // refusal is the reason why a file is not read. The library wrote its text.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
-
-func tooLong(n, most int64) error {
-	return refusal(fmt.Sprintf("it has %s bytes, more than %s", comma(int(n)), comma(int(most))))
-}
-
-func checkFile(info fs.FileInfo, most int64) error {
-	switch {
-	case info.IsDir():
-		return refusal("it is a directory")
-	case !info.Mode().IsRegular():
-		return refusal("it is not a regular file")
-	case info.Size() > most:
-		return tooLong(info.Size(), most)
-	}
-	return nil
-}
 
 // problem describes a read error without paths and without text of the file.
 func problem(err error) string {

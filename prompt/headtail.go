@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // The reference's cut keeps the beginning and the end of a text, counted in characters.
@@ -26,11 +28,8 @@ func headTail(name, text string, limit int) (string, bool) {
 	notice := fmt.Sprintf("\n\n[...truncated, read %s for full content...]\n…(truncated %s: kept %d+%d chars of "+
 		"%d)…\n\n",
 		name, name, first, last, n)
-	return head(text, first) + notice + tail(text, last), true
+	return head(text, first) + notice + text[runes.Tail(text, last):], true
 }
-
-// clampTo cuts a text to limit characters, the last of which is an ellipsis.
-func clampTo(text string, limit int) string { return clip(text, limit) }
 
 // isReferenceSpace is the white space of JavaScript's trimEnd.
 func isReferenceSpace(r rune) bool {

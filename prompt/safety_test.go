@@ -134,9 +134,9 @@ func TestNamesThatAttack(t *testing.T) {
 // Skills that break the specification are left out and named, and nothing of them is told.
 func TestSkillsThatAttack(t *testing.T) {
 	dir := t.TempDir()
-	bomb := "a: &a [x,x,x,x,x,x,x,x,x]\n"
+	bomb := "metadata:\n  a: &a [x,x,x,x,x,x,x,x,x]\n" // decoded, it would have 9¹³ elements
 	for i := range 12 {
-		bomb += fmt.Sprintf("%c: &%c [%s]\n", 'b'+i, 'b'+i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*%c,", 'a'+i), 9), ","))
+		bomb += fmt.Sprintf("  %c: &%c [%s]\n", 'b'+i, 'b'+i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*%c,", 'a'+i), 9), ","))
 	}
 	head := "---\nname: %s\ndescription: " + secret + "\n"
 	bad := map[string]string{

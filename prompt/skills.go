@@ -49,7 +49,6 @@ const (
 	// Front matter that uses everything the specification allows has about 7 000 bytes. The YAML package compares each
 	// key of a map with all others: 64 KiB of keys took 160 ms per file.
 	maxFrontMatter    = 16 * 1024
-	usualFrontMatter  = 2 * 1024
 	maxSkillName      = 64
 	maxDescription    = 1_024
 	maxCompatibility  = 500
@@ -141,24 +140,17 @@ func readFront(root *os.Root, folder string) (string, error) {
 		return "", err
 	}
 	defer within.Close()
-	f, _, err := openFile(within, skillFile, maxSkillBytes)
+	f, err := openFile(within, skillFile, maxSkillBytes)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	data := make([]byte, usualFrontMatter)
-	for filled := 0; ; data = append(data, make([]byte, maxFrontMatter+usualFrontMatter-len(data))...) {
-		n, err := io.ReadFull(f, data[filled:])
-		filled += n
-		isAll := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-		if err != nil && !isAll {
-			return "", err
-		}
-		front, _, err := splitFrontMatter(valid(string(data[:filled])))
-		if err == nil || isAll || len(data) > maxFrontMatter {
-			return front, err
-		}
+	data, err := io.ReadAll(io.LimitReader(f, maxFrontMatter))
+	if err != nil {
+		return "", err
 	}
+	front, _, err := splitFrontMatter(valid(string(data)))
+	return front, err
 }
 
 // frontMatter is the beginning of a SKILL.md.
@@ -217,40 +209,16 @@ func splitFrontMatter(text string) (front, body string, err error) {
 
 var yamlLine = regexp.MustCompile(`line (\d+)`)
 
-// decodeFrontMatter decodes YAML. It refuses aliases: front matter does not need them, and they can expand without
-// limit. Errors of the YAML package quote the text, so only their line number is used.
+// decodeFrontMatter decodes YAML. Errors of the YAML package quote the text, so only their line number is used.
 func decodeFrontMatter(front string, m *frontMatter) error {
-	err := checkAliases(front)
+	err := yaml.Unmarshal([]byte(front), m)
 	if err == nil {
-		err = yaml.Unmarshal([]byte(front), m)
-	}
-	var own refusal
-	if err == nil || errors.As(err, &own) {
-		return err
+		return nil
 	}
 	if line := yamlLine.FindStringSubmatch(err.Error()); line != nil {
 		return refusal("its front matter is not what the specification wants, near its line " + line[1])
 	}
 	return refusal("its front matter is not what the specification wants")
-}
-
-// checkAliases looks for aliases without following them. Without anchors there can be no aliases.
-func checkAliases(front string) error {
-	if !strings.Contains(front, "&") {
-		return nil
-	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal([]byte(front), &doc); err != nil {
-		return err
-	}
-	if hasAlias(&doc) {
-		return refusal("its front matter has an alias")
-	}
-	return nil
-}
-
-func hasAlias(n *yaml.Node) bool {
-	return n.Kind == yaml.AliasNode || slices.ContainsFunc(n.Content, hasAlias)
 }
 
 var skillName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
