@@ -18,7 +18,7 @@ func Assemble(in Input, opts *Options) (*Assembly, error) {
 		in.Mode = Full
 	}
 	a := &assembler{Options: o, in: in}
-	a.out = &Assembly{Mode: in.Mode, MaxTokens: o.MaxTokens, toolRatio: o.ToolRatio,
+	a.out = &Assembly{Mode: in.Mode, MaxTokens: o.MaxTokens,
 		Limits: Limits{o.MaxFileChars, o.MaxTotalChars, o.Window}}
 	if err := a.withEstimator(); err != nil {
 		return nil, err
@@ -145,16 +145,6 @@ func (a *assembler) shareChars() {
 
 // divide shares n among pieces.
 func (a *assembler) divide(pieces []*piece, n int, need func(*piece) int, give func(*piece, int)) {
-	sum := 0
-	for _, p := range pieces {
-		sum = count.Add(sum, need(p))
-	}
-	if sum <= n {
-		for _, p := range pieces {
-			give(p, need(p))
-		}
-		return
-	}
 	needs, weights := make([]int, len(pieces)), make([]int, len(pieces))
 	for i, p := range pieces {
 		needs[i], weights[i] = need(p), p.weight

@@ -33,8 +33,7 @@ type Assembly struct {
 	SkillSizes  []SkillSize `json:"skillSizes,omitempty"`
 	Limits      Limits      `json:"limits"`
 
-	toolRatio float64 // Options.ToolRatio
-	toolPrint string  // fingerprint of Tools
+	toolPrint string // fingerprint of Tools
 }
 
 // Limits are the budgets of an assembly.

@@ -1,7 +1,6 @@
 package prompt_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -161,21 +160,4 @@ func ExampleOnDemandTools() {
 	//
 	// More tools, loaded on demand: read the parameters of one with load_tool, then call it with call_tool.
 	// exec, read
-}
-
-func ExampleToolRatio() {
-	p := assembled()
-	m, err := winnow.New(200_000, &winnow.Options{Overhead: p.Tokens})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	first, err := m.Prepare(context.Background(), request.Messages)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	billed := winnow.Usage{Input: p.TextTokens + first.Counts[0] + 2*p.ToolTokens} // the schemas cost twice the estimate
-	fmt.Println(prompt.ToolRatio(p, first, billed))
-	// Output: 2
 }

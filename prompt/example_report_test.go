@@ -1,7 +1,6 @@
 package prompt_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/prompt"
-	"github.com/winnowgo/winnow/session"
 )
 
 func ExampleNewReport() {
@@ -47,27 +45,6 @@ func ExampleReport_JSON() {
 	err := json.Unmarshal([]byte(prompt.NewReport(assembled(), request, usage).JSON()), &report)
 	fmt.Println(report.Session, err)
 	// Output: map[contextTokens:200000 inputTokens:12 outputTokens:20 totalTokens:332] <nil>
-}
-
-func ExampleReport_Save() {
-	ctx := context.Background()
-	store := session.NewMemory(nil)
-	defer store.Close()
-	conversation, err := store.Open(ctx, "agent:main:main")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	err = conversation.Append(ctx, session.User("How many beans are left?"))
-	err = errors.Join(err, conversation.Close(), prompt.NewReport(assembled(), request, usage).Save(ctx, store, "agent:main:main"))
-	var saved prompt.Report
-	for e, readErr := range store.Entries(ctx, "agent:main:main") { // the newest counts
-		if err = errors.Join(err, readErr); err == nil && e.Name == prompt.ReportEntry {
-			err = json.Unmarshal(e.Data, &saved)
-		}
-	}
-	fmt.Println(saved.Source, saved.Tokens.Used, err)
-	// Output: run 312 <nil>
 }
 
 func ExampleReport_Text() {

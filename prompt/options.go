@@ -26,10 +26,7 @@ type Options struct {
 	Tools         map[Mode]Allowed // the tools that a mode may use (all)
 	OnDemand      bool             // list tools by name, and load their schemas like skills; see [Tool.Always]
 	Form          Form             // the form in which the provider gets schemas (FormJSON)
-
-	// billed tokens for each estimated token of a schema, as the function [ToolRatio] returns (1)
-	ToolRatio float64
-	Estimator winnow.Estimator // counts tokens (winnow.NewEstimator(""))
+	Estimator     winnow.Estimator // counts tokens (winnow.NewEstimator(""))
 }
 
 // Allowed lists tools by name, or by a pattern with *.
@@ -62,10 +59,6 @@ func (o *Options) withDefaults() Options {
 		whole = c.Window / promptShare
 	}
 	setDefault(&c.MaxTokens, whole)
-	if c.ToolRatio == 0 || math.IsNaN(c.ToolRatio) || math.IsInf(c.ToolRatio, 0) {
-		c.ToolRatio = 1
-	}
-	c.ToolRatio = max(0, c.ToolRatio)
 	return c
 }
 

@@ -76,30 +76,15 @@ type FileReport struct {
 
 // SkillsReport is the size of the list of skills.
 type SkillsReport struct {
-	Chars   int          `json:"promptChars"`
-	Entries []SkillEntry `json:"entries"`
-}
-
-// SkillEntry is the size of one skill in the list.
-type SkillEntry struct {
-	Name  string `json:"name"`
-	Chars int    `json:"blockChars"`
+	Chars   int         `json:"promptChars"`
+	Entries []SkillSize `json:"entries"`
 }
 
 // ToolsReport is the size of the list of tools and of their schemas.
 type ToolsReport struct {
-	ListChars   int         `json:"listChars"`
-	SchemaChars int         `json:"schemaChars"`
-	Entries     []ToolEntry `json:"entries"`
-}
-
-// ToolEntry is the size of one tool.
-type ToolEntry struct {
-	Name         string `json:"name"`
-	SummaryChars int    `json:"summaryChars"`
-	SchemaChars  int    `json:"schemaChars"`
-	Properties   int    `json:"propertiesCount"`
-	Tokens       int    `json:"tokens"`
+	ListChars   int        `json:"listChars"`
+	SchemaChars int        `json:"schemaChars"`
+	Entries     []ToolSize `json:"entries"`
 }
 
 // TokenReport says what fills the window, in tokens. Prompt, Schemas, History and Correction add up to Used.
@@ -217,13 +202,8 @@ func (r *Report) addParts(a *Assembly) {
 }
 
 func (r *Report) addLists(a *Assembly) {
-	r.Skills.Entries = make([]SkillEntry, len(a.SkillSizes))
-	for i, s := range a.SkillSizes {
-		r.Skills.Entries[i] = SkillEntry(s)
-	}
-	r.Tools.Entries = make([]ToolEntry, len(a.ToolSizes))
-	for i, t := range a.ToolSizes {
-		r.Tools.Entries[i] = ToolEntry(t)
+	r.Skills.Entries, r.Tools.Entries = append([]SkillSize{}, a.SkillSizes...), append([]ToolSize{}, a.ToolSizes...)
+	for _, t := range a.ToolSizes {
 		if t.Tokens > 0 {
 			r.Tools.SchemaChars += t.SchemaChars
 		}
@@ -368,21 +348,16 @@ func (r *Report) session() sessionReport {
 		r.Tokens.Window}
 }
 
-// JSON returns the report in the reference's form, {"report": …, "session": …}, indented, or "" if the host set a
-// number that JSON cannot hold.
+// JSON returns the report in the reference's form, {"report": …, "session": …}, indented, or "" if the host set a time
+// that JSON cannot hold.
 func (r *Report) JSON() string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	err := e.Encode(struct {
+	_ = e.Encode(struct {
 		Report  *Report       `json:"report"`
 		Session sessionReport `json:"session"`
-	}{r, r.session()})
-	if err != nil && !r.GeneratedAt.IsZero() { // a time outside of the years that JSON can hold
-		c := *r
-		c.GeneratedAt = time.Time{}
-		return c.JSON()
-	}
+	}{r, r.session()}) // an error writes nothing
 	return strings.TrimRight(b.String(), "\n")
 }

@@ -47,16 +47,22 @@ func (r *Report) List() string {
 func (r *Report) Detail() string {
 	lines := r.begin("🧠 Context breakdown (detailed)")
 	lines = append(lines, r.skillLines()...)
-	lines = append(lines, r.largestSkills()...)
+	if skills := r.Skills.Entries; len(skills) > 0 {
+		size := func(s SkillSize) (string, int) { return s.Name, s.Chars }
+		lines = append(lines, top("Top skills (prompt entry size):", "skills", skills, size, charsAndTokens)...)
+	}
 	lines = append(lines, "")
 	lines = append(lines, r.toolLines()...)
-	schema, summary := func(t ToolEntry) int { return t.SchemaChars }, func(t ToolEntry) int { return t.SummaryChars }
-	lines = append(lines, topTools(r, "Top tools (schema size):", schema, charsAndTokens)...)
+	topTools := func(title string, size func(ToolSize) int, format func(int) string) []string {
+		return top(title, "tools", r.Tools.Entries, func(t ToolSize) (string, int) { return t.Name, size(t) }, format)
+	}
+	schema, summary := func(t ToolSize) int { return t.SchemaChars }, func(t ToolSize) int { return t.SummaryChars }
+	lines = append(lines, topTools("Top tools (schema size):", schema, charsAndTokens)...)
 	lines = append(lines, "")
-	lines = append(lines, topTools(r, "Top tools (summary text size):", summary, charsAndTokens)...)
+	lines = append(lines, topTools("Top tools (summary text size):", summary, charsAndTokens)...)
 	lines = append(lines, "")
 	params := func(n int) string { return fmt.Sprintf("%d params", n) }
-	lines = append(lines, topTools(r, "Tools (param count):", func(t ToolEntry) int { return t.Properties }, params)...)
+	lines = append(lines, topTools("Tools (param count):", func(t ToolSize) int { return t.Properties }, params)...)
 	lines = append(lines, r.end()...)
 	lines = append(lines, "", "Sections of the system prompt:")
 	for _, s := range r.Sections {
@@ -181,33 +187,22 @@ func nameList(names []string, most int) string {
 	return fmt.Sprintf("%s, … (+%d more)", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-func (r *Report) largestSkills() []string {
-	if len(r.Skills.Entries) == 0 {
-		return nil
-	}
-	entries := slices.Clone(r.Skills.Entries)
-	slices.SortStableFunc(entries, func(a, b SkillEntry) int { return cmp.Compare(b.Chars, a.Chars) })
-	lines := []string{"Top skills (prompt entry size):"}
-	for _, s := range entries[:min(len(entries), detailLines)] {
-		lines = append(lines, "- "+cleanName(s.Name)+": "+charsAndTokens(s.Chars))
-	}
-	return appendMore(lines, len(entries), "skills")
-}
-
-// topTools lists the largest tools by size.
-func topTools(r *Report, title string, size func(ToolEntry) int, format func(int) string) []string {
-	entries := slices.Clone(r.Tools.Entries)
-	slices.SortStableFunc(entries, func(a, b ToolEntry) int { return cmp.Compare(size(b), size(a)) })
+// top lists the largest of some entries, which are called what.
+func top[E any](
+	title, what string, entries []E, size func(E) (name string, n int), format func(int) string,
+) []string {
 	lines := []string{title}
-	for _, t := range entries[:min(len(entries), detailLines)] {
-		lines = append(lines, "- "+cleanName(t.Name)+": "+format(size(t)))
+	bySize := slices.SortedStableFunc(slices.Values(entries), func(a, b E) int {
+		_, n := size(a)
+		_, m := size(b)
+		return cmp.Compare(m, n)
+	})
+	for _, e := range bySize[:min(len(bySize), detailLines)] {
+		name, n := size(e)
+		lines = append(lines, "- "+cleanName(name)+": "+format(n))
 	}
-	return appendMore(lines, len(entries), "tools")
-}
-
-func appendMore(lines []string, n int, what string) []string {
-	if n > detailLines {
-		lines = append(lines, fmt.Sprintf("… (+%d more %s)", n-detailLines, what))
+	if more := len(entries) - detailLines; more > 0 {
+		lines = append(lines, fmt.Sprintf("… (+%d more %s)", more, what))
 	}
 	return lines
 }
@@ -226,29 +221,22 @@ func (r *Report) end() []string {
 	lines := []string{
 		"", fmt.Sprintf("Session tokens (cached): %s / ctx=%s", total, window),
 		"", fmt.Sprintf("Tokens: %s used (system prompt %s, tool schemas %s, history %s, correction %s)",
-			comma(t.Used), comma(t.Prompt), comma(t.Schemas), comma(t.History), signed(t.Correction)),
+			comma(t.Used), comma(t.Prompt), comma(t.Schemas), comma(t.History), comma(t.Correction)),
 	}
 	if t.Window > 0 {
 		lines = append(lines, fmt.Sprintf("Window: %s = used + reserve %s + free %s",
-			comma(t.Window), comma(t.Reserve), signed(t.Window-t.Used-t.Reserve)))
+			comma(t.Window), comma(t.Reserve), comma(t.Window-t.Used-t.Reserve)))
 	}
 	for _, k := range r.History {
 		lines = append(lines, fmt.Sprintf("- history, %s: %s tokens in %d", cleanName(k.Kind), comma(k.Tokens),
 			k.Count))
 	}
 	for _, e := range r.Edits {
-		lines = append(lines, fmt.Sprintf("- edits, %s: %d, %s tokens saved", e.Op, e.Count, signed(e.Saved)))
+		lines = append(lines, fmt.Sprintf("- edits, %s: %d, %s tokens saved", e.Op, e.Count, comma(e.Saved)))
 	}
 	cache := fmt.Sprintf("Cache: %.1f %% expected", 100*r.Cache.Expected)
 	if r.Source == FromRun {
 		cache += fmt.Sprintf(", %.1f %% read and %.1f %% written as billed", 100*r.Cache.Billed, 100*r.Cache.Written)
 	}
 	return append(lines, cache)
-}
-
-func signed(n int) string {
-	if n < 0 {
-		return "-" + comma(-n)
-	}
-	return comma(n)
 }

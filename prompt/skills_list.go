@@ -32,7 +32,7 @@ type skillList struct {
 // SkillSize is the size of a skill's entry in the list.
 type SkillSize struct {
 	Name  string `json:"name"`
-	Chars int    `json:"chars"` // length of the entry with its whole description
+	Chars int    `json:"blockChars"` // length of the entry with its whole description
 }
 
 func newSkillList(skills []Skill, o *Options, c *counter) *skillList {

@@ -22,10 +22,10 @@ type Tool struct {
 // ToolSize is the size of a tool.
 type ToolSize struct {
 	Name         string `json:"name"`
-	SummaryChars int    `json:"summaryChars"` // length of its summary
-	SchemaChars  int    `json:"schemaChars"`  // length of its schema as compact JSON
-	Properties   int    `json:"properties"`   // properties at the top level of the schema
-	Tokens       int    `json:"tokens"`       // tokens that the provider gets; 0 for a tool that is loaded on demand
+	SummaryChars int    `json:"summaryChars"`    // length of its summary
+	SchemaChars  int    `json:"schemaChars"`     // length of its schema as compact JSON
+	Properties   int    `json:"propertiesCount"` // properties at the top level of the schema
+	Tokens       int    `json:"tokens"`          // tokens that the provider gets; 0 for a tool that is loaded on demand
 }
 
 func (t *Tool) summary() string {
@@ -156,7 +156,7 @@ func (a *assembler) measureTools() {
 		s := ToolSize{Name: t.Name, SummaryChars: chars(t.summary())}
 		s.SchemaChars, s.Properties = chars(string(compactJSON(t.Schema))), len(readSchema(t.Schema).properties)
 		if t.isSent(a.OnDemand) {
-			s.Tokens = int(float64(a.Form.tokens(t, a.count))*a.ToolRatio + 0.5)
+			s.Tokens = a.Form.tokens(t, a.count)
 			own := *t
 			own.Schema = slices.Clone(t.Schema) // the host may change its own
 			out.Tools = append(out.Tools, own)
@@ -165,7 +165,7 @@ func (a *assembler) measureTools() {
 		out.ToolSizes = append(out.ToolSizes, s)
 	}
 	if len(out.Tools) > 0 {
-		sum = count.Add(sum, int(float64(a.Form.once())*a.ToolRatio+0.5))
+		sum = count.Add(sum, a.Form.once())
 	}
 	out.ToolTokens = sum
 	var b strings.Builder

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/count"
 )
 
 // Form is the form in which a provider gets the schemas of tools.
@@ -167,24 +165,6 @@ func openAIOne(name string, s schema, c *counter, depth int) int {
 		n += openAIEnumerated + c.tokens(string(bytes.Trim(value, `"`)))
 	}
 	return n + openAISchema(s, c, depth)
-}
-
-// ToolRatio returns the billed tokens per estimated token of a's schemas, for Options.ToolRatio, from the first
-// request and its usage. It is between 0.5 and 2.5; 1 means unknown.
-func ToolRatio(a *Assembly, r *winnow.Request, u winnow.Usage) float64 {
-	messages := 0
-	for _, n := range r.Counts {
-		messages = count.Add(messages, n)
-	}
-	billed := u.Prompt() - messages - a.TextTokens
-	if billed <= 0 || a.ToolTokens == 0 {
-		return 1
-	}
-	ratio := float64(billed) / float64(a.ToolTokens)
-	if a.toolRatio > 0 {
-		ratio *= a.toolRatio
-	}
-	return math.Min(math.Max(ratio, 0.5), 2.5)
 }
 
 const (

@@ -58,41 +58,17 @@ func TestToolTokensAreOfWhatIsSent(t *testing.T) {
 	var indented bytes.Buffer
 	require.NoError(t, json.Indent(&indented, []byte(compact), "        ", "        "))
 	for _, form := range []prompt.Form{prompt.FormJSON, prompt.FormAnthropic, prompt.FormOpenAI, prompt.FormGemini} {
-		tokens := func(schema json.RawMessage, ratio float64) int {
+		tokens := func(schema json.RawMessage) int {
 			a, err := prompt.Assemble(prompt.Input{Tools: []prompt.Tool{{Tool: winnow.Tool{Name: "read", Description: "Reads a file.", Schema: schema}}}},
-				&prompt.Options{Form: form, Estimator: winnow.CharsPerToken(4), ToolRatio: ratio})
+				&prompt.Options{Form: form, Estimator: winnow.CharsPerToken(4)})
 			require.NoError(t, err)
 			return a.ToolTokens
 		}
-		assert.Equal(t, tokens([]byte(compact), 0), tokens(indented.Bytes(), 0), "%s", form)
-		assert.InDelta(t, 2*tokens([]byte(compact), 0), tokens([]byte(compact), 2), 2, "corrected by what was billed")
-		assert.Positive(t, tokens(nil, 0))
-		assert.Positive(t, tokens(json.RawMessage(`not json`), 0))
-		assert.Positive(t, tokens(json.RawMessage(`{"properties":{"a":{"type":["string","null"],"enum":[1,null],"items":{"properties":{"b":{}}}}}}`), 0))
+		assert.Equal(t, tokens([]byte(compact)), tokens(indented.Bytes()), "%s", form)
+		assert.Positive(t, tokens(nil))
+		assert.Positive(t, tokens(json.RawMessage(`not json`)))
+		assert.Positive(t, tokens(json.RawMessage(`{"properties":{"a":{"type":["string","null"],"enum":[1,null],"items":{"properties":{"b":{}}}}}}`)))
 	}
-}
-
-// The ratio is of the schemas alone, and of no more than a tokenizer's error.
-func TestToolRatio(t *testing.T) {
-	p := assembled()
-	r := &winnow.Request{Counts: []int{100}}
-	for _, c := range []struct {
-		billed int
-		want   float64
-		why    string
-	}{
-		{0, 1, "no usage"},
-		{p.TextTokens + 100, 1, "nothing left for schemas"},
-		{p.TextTokens + 100 + p.ToolTokens, 1, "as estimated"},
-		{p.TextTokens + 100 + p.ToolTokens*3/2, 1.5, "half as much again"},
-		{p.TextTokens + 100 + p.ToolTokens*90, 2.5, "more than a tokenizer's error"},
-		{p.TextTokens + 100 + p.ToolTokens/10, 0.5, "less than that"},
-	} {
-		assert.InDelta(t, c.want, prompt.ToolRatio(p, r, winnow.Usage{Input: c.billed}), 0.03, c.why)
-	}
-	none, err := prompt.Assemble(prompt.Input{}, nil)
-	require.NoError(t, err)
-	assert.InDelta(t, 1, prompt.ToolRatio(none, r, winnow.Usage{Input: 1_000}), 0, "no tools")
 }
 
 // Patterns of tools: names, and * for any characters.

@@ -66,7 +66,7 @@ func (u *ToolUse) Choose(tools []Tool, opts *Options) ([]Tool, error) {
 	tools = slices.Clone(tools)
 	for i := range tools {
 		t := &tools[i]
-		size := float64(o.Form.tokens(t, count)) * o.ToolRatio
+		size := float64(o.Form.tokens(t, count))
 		whole := size * (write + read*float64(requests-1))
 		loaded := size*(write+read*float64(requests)/2) + roundTrip // it is needed half-way, on average
 		t.Always = t.Always || u.share(t.Name)*loaded >= whole

@@ -70,8 +70,8 @@ func TestToolsAreChosenByUseSizeAndPrice(t *testing.T) {
 
 // At the edge, half of what a tool costs on demand is what it costs whole: in 30 requests, half a call comes half-way.
 func TestToolsAreChosenAtTheEdge(t *testing.T) {
-	tools, opts := manyTools(1), &prompt.Options{ToolRatio: 2}
-	sent, err := prompt.Assemble(prompt.Input{Tools: tools}, opts)
+	tools := manyTools(1)
+	sent, err := prompt.Assemble(prompt.Input{Tools: tools}, nil)
 	require.NoError(t, err)
 	size := sent.ToolSizes[0].Tokens
 	for _, c := range []struct {
@@ -83,7 +83,7 @@ func TestToolsAreChosenAtTheEdge(t *testing.T) {
 	} {
 		for more, wants := range map[int]bool{1: true, -1: false} {
 			c.use.Prompt = c.prompt + more
-			chosen, err := c.use.Choose(tools, opts)
+			chosen, err := c.use.Choose(tools, nil)
 			require.NoError(t, err)
 			assert.Equal(t, wants, chosen[0].Always, "%+v", c.use)
 		}
