@@ -13,6 +13,9 @@ import (
 // what follows them, pins, results with anything but text, and results of tools that the patterns exclude.
 func PruneContext(history []Message, window int, opts *PruneOptions) ([]Message, []Edit) {
 	p := newPruning(listed(history), window, opts.withDefaults(charsPerToken(4)))
+	for p.from < len(history) && history[p.from].Role != RoleUser {
+		p.from++
+	}
 	if changed := p.apply(); changed > 0 {
 		return p.build(history, changed)
 	}
@@ -28,6 +31,7 @@ type pruning struct {
 	chars   []int            // of each message's texts; 0: not counted yet
 	note    func(int) string // returns how to recall what is left out of a message; nil: without notes
 	stays   func(int) bool   // reports which messages stay as they are; nil: none for that
+	from    int              // the first message that may be pruned
 	results []excerpt.Result // those that may be pruned
 }
 
@@ -75,17 +79,14 @@ func opOf(r *excerpt.Result) Op {
 
 // findResults lists the results that may be pruned.
 func (p *pruning) findResults() {
-	start, end := 0, p.history.len()
+	end := p.history.len()
 	if p.KeepLastAssistants > 0 {
 		end = newestAnswers(p.history, p.KeepLastAssistants)
 	}
-	for start < end && p.history.at(start).Role != RoleUser {
-		start++
-	}
 	match := toolcall.NewMatcher(p.AllowTools, p.DenyTools)
 	calls := answered{messages: p.history}
-	p.results = make([]excerpt.Result, 0, (end-start)/2) // results and their calls take turns
-	for i := start; i < end; i++ {
+	p.results = make([]excerpt.Result, 0, max(0, end-p.from)/2) // results and their calls take turns
+	for i := p.from; i < end; i++ {
 		m := p.history.at(i)
 		if m.Role != RoleTool || m.Pinned || !holdsOnlyText(m) || !match.Matches(calls.tool(i)) {
 			continue

@@ -66,7 +66,8 @@ func (s shrinking) clearOld() {
 	s.clearResults(s.isUnseen)
 }
 
-// clearResults clears all results but those that stay, those that a person wrote, and those that there never were.
+// clearResults clears all results, those in front of the first message of a user too, but those that stay, those that a
+// person wrote, and those that there never were.
 func (s shrinking) clearResults(stays func(i int) bool) {
 	o := *s.opts.Prune
 	o.KeepLastAssistants = 0

@@ -243,3 +243,18 @@ func TestTooManyImages(t *testing.T) {
 	info := winnow.ClassifyError(errors.New("Too much media: 0 document pages + 101 images > 100"))
 	assert.Equal(t, winnow.ErrorInfo{Class: winnow.ErrorImages, Limit: 100}, info)
 }
+
+// Results in front of the first message of a user are cleared too where the request does not fit otherwise: the model
+// has seen them, and of a result that came late it has seen nothing.
+func TestResultsBeforeTheFirstRequestAreCleared(t *testing.T) {
+	h := list(modelSends(callPart("late", "exec")))
+	h = append(h, callOf("old", "read", `{"path":"a.go"}`, strings.Repeat("an old line\n", 250))...)
+	h = append(h, userSays("Go on."), modelSends(callPart("new", "exec")), toolSays("new", strings.Repeat("a new word ", 100)),
+		toolSays("late", strings.Repeat("a late word ", 60)))
+	r := prepare(t, newManager(t, 1_000, &winnow.Options{
+		Estimator: winnow.CharsPerToken(4), Reserve: 10, NoMinify: true, FoldAbove: 1,
+		Truncate: &winnow.TruncateOptions{MaxShare: 1},
+	}), named(h))
+	assert.NotContains(t, toldIn(r), "an old line")
+	assert.Contains(t, toldIn(r), "a late word")
+}
