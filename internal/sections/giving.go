@@ -51,25 +51,9 @@ func (d *Dialogue) Section(tokens func(string) int, room Room) (section string, 
 	}
 	g := giving{Dialogue: d, tokens: tokens}
 	g.inOrder(room.Old, max(room.Free, room.Whole, room.Most))
-	newest, words := g.newest(0, room.Behind), 0
-	for i := newest; i < len(g.list); i++ {
-		if g.list[i].isOfPerson() {
-			words += g.sizes[i]
-		}
-	}
-	whole := max(room.Free, room.Whole)
-	if words <= max(whole, room.Most) { // else older words would go in vain
-		recent := count.Sum(g.sizes[newest:])
-		most := max(room.Free, min(room.Whole, recent+room.Free/2))
-		section = g.fit(func() int { return g.newest(0, room.Behind) }, most)
-		if tokens(section) <= whole {
-			return section, true
-		}
-		g.measure(section, whole) // what came of the newest goes before their words
-		g.each(len(g.list), g.dropAnswer)
-		g.dropEmpty()
-		if section = g.write(); tokens(section) <= max(whole, room.Most) {
-			return section, tokens(section) <= whole
+	for ; room.Behind < NewestSaid; room.Behind++ { // else as many of them as there is room for
+		if section, fits, ok := g.wholeNewest(room); fits {
+			return section, ok
 		}
 	}
 	g.cutsNewest = true
@@ -83,6 +67,31 @@ func (d *Dialogue) Section(tokens func(string) int, room Room) (section string, 
 		section = ""
 	}
 	return section, true
+}
+
+// wholeNewest returns the section with its newest messages whole, if it can be had; ok is as in [Dialogue.Section].
+func (g *giving) wholeNewest(room Room) (section string, fits, ok bool) {
+	newest, words := g.newest(0, room.Behind), 0
+	for i := newest; i < len(g.list); i++ {
+		if g.list[i].isOfPerson() {
+			words += g.sizes[i]
+		}
+	}
+	whole := max(room.Free, room.Whole)
+	limit := max(whole, room.Most)
+	if words > limit { // older words would go in vain
+		return "", false, false
+	}
+	recent := count.Sum(g.sizes[newest:])
+	most := max(room.Free, min(room.Whole, recent+room.Free/2))
+	if section = g.fit(func() int { return g.newest(0, room.Behind) }, most); g.tokens(section) <= whole {
+		return section, true, true
+	}
+	g.measure(section, whole) // what came of the newest goes before their words
+	g.each(len(g.list), g.dropAnswer)
+	g.dropEmpty()
+	section = g.write()
+	return section, g.tokens(section) <= limit, g.tokens(section) <= whole
 }
 
 // giving gives up items of a dialogue, always the oldest first, until what is counted has at most goal tokens. Words go

@@ -224,3 +224,16 @@ func TestSaidKeepsThePathInFront(t *testing.T) {
 	d.Person(time.Time{}, "", path+" does not build: "+strings.Repeat("It did before. ", 40), "")
 	assert.Contains(t, sectionOf(&d, 100, 100), path)
 }
+
+// Where the newest messages have no room together, as many of them stay whole as there is room for.
+func TestSaidKeepsAsManyNewestAsFit(t *testing.T) {
+	for k, whole := range []int{700, 500, 300, 100} {
+		var d Dialogue
+		for i := range NewestSaid {
+			d.Person(time.Time{}, "", fmt.Sprintf("Wish %d.", i)+strings.Repeat(" And more of it.", 45), "")
+		}
+		section, _ := d.Section(tokens, Room{Old: 2_000, Free: whole / 4, Whole: whole, Most: whole})
+		assert.Equal(t, NewestSaid-k, strings.Count(section, strings.Repeat(" And more of it.", 45)), "%d tokens", whole)
+		assert.LessOrEqual(t, tokens(section), whole)
+	}
+}
