@@ -241,7 +241,7 @@ func (w *world) rename(s *Step) {
 	}
 	w.serial++
 	id := "m" + itoa(w.serial)
-	w.set(s, func(m *winnow.Message) { m.ID = id })
+	w.set(s, func(m *winnow.Message) { w.answered[id], m.ID = w.answered[m.ID], id })
 }
 
 func (w *world) bill(s *Step) {
