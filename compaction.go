@@ -192,11 +192,10 @@ func (c *compaction) collect(d *draft, s *span) {
 		}
 		c.replacedKeys = append(c.replacedKeys, x.fact.key)
 		switch {
-		case x.own.Summary:
-			if cp == nil { // of another manager, or of the host
-				previous = joinedText(x.own)
-				c.previous, c.carried = sections.Read(previous)
-			}
+		case x.own.Summary && cp == nil: // it stands for what is in front of it
+			previous = joinedText(x.own)
+			c.previous, c.carried = sections.Read(previous)
+		case x.own.Summary && !d.isOfHost(x):
 		default:
 			if request != nil && c.open == nil && len(d.digested) == 0 {
 				c.open, c.openAt = request.own, len(c.older) // a digest does not say where turns began

@@ -5,6 +5,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/recall"
+	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/sections"
 	"github.com/winnowgo/winnow/internal/summary"
 )
@@ -94,10 +95,14 @@ func (s *span) newestWords() (sum int) {
 	return sum
 }
 
-// newestBehind returns how many messages of people stay behind the cut, with the newest request.
+// newestBehind returns how many of the newest messages of people stay, and are newer than all that a summary quotes.
 func (s *span) newestBehind() (n int) {
-	for i := range s.items {
-		if i == s.request || i >= s.cut && beginsTurn(s.items[i].own) {
+	for i, x := range slices.Backward(s.items) {
+		switch {
+		case !beginsTurn(x.own):
+		case i < s.cut && s.replaces(i):
+			return n
+		default:
 			n++
 		}
 	}
@@ -137,10 +142,14 @@ func (s *span) cutPoint(keep, last int) int {
 	return cut
 }
 
-// firstUnsummarized returns the position of the first message behind the last cut and behind all summaries,
-// those of the host included: a request has one.
+// firstUnsummarized returns the position of the first message behind the last cut and behind all summaries, also those
+// of the host: a request has one. A summary of the host that nothing follows yet is a message like others, or nothing
+// in front of it could go.
 func (s *span) firstUnsummarized() int {
 	behind := len(s.items)
+	for behind > 0 && s.isOfHost(s.items[behind-1]) {
+		behind--
+	}
 	for behind > 0 && !s.items[behind-1].sent.Summary {
 		behind--
 	}
@@ -153,6 +162,11 @@ func (s *span) firstUnsummarized() int {
 		first = s.limitedAt.Find(placesIn(all))
 	}
 	return max(s.shownAt(all, first), behind)
+}
+
+// isOfHost reports whether x is a summary that the host has, or another manager made, and not the one of this request.
+func (d *draft) isOfHost(x *item) bool {
+	return x.own.Summary && (d.checkpoint == nil || x.fact.key != d.checkpoint.Key)
 }
 
 // shownAt returns the position in the request of message i of all, or of the record that stands for it. For -1 it
@@ -210,14 +224,22 @@ func (s *span) bodyAtLeast() int {
 	return n
 }
 
-// leastOf returns about how many tokens makeFit leaves of message i behind a summary: it clears the results that it
-// may clear, those of older steps, squeezes the others, and leaves out images and thinking.
+// leastOf returns about how many tokens makeFit leaves of message i behind a summary: it sends again the lines that
+// earlier messages show, clears the results that it may clear, those of older steps, squeezes the others, and leaves
+// out images and thinking.
 func (s *span) leastOf(i int, mayClear bool) int {
 	least := s.items[i].tokens()
+	if s.items[i].edit.isRepeat() {
+		_, least = s.beforeCut(i)
+	}
 	m := s.items[i].own
 	isResult := returnsContent(m) && !m.Pinned
 	if isResult && m.Role == RoleTool && mayClear && holdsOnlyText(m) {
-		return min(least, s.tokensWith(i, []Part{{Text: s.placeholder(i)}}))
+		placeholder := s.placeholder(i)
+		if textChars(m) <= runes.Count(placeholder) { // as in pruning
+			return least
+		}
+		return min(least, s.tokensWith(i, []Part{{Text: placeholder}}))
 	}
 	images := 0 // tokens that leaving them out saves
 	if parts, tokens := s.withoutImages(i); parts != nil && i != s.request {

@@ -378,3 +378,23 @@ func TestSummarizerReadsTheOpenRequest(t *testing.T) {
 		assert.Equal(t, tt.asked, fullText(r.Messages[place]), "%s: it stays a message", tt.name)
 	}
 }
+
+// A summary that the host has at the end of its history is a message like others until something follows it: what is in
+// front of it can make room. And what it says is in the next summary, also where the manager has made one before.
+func TestSummaryOfTheHostAtTheEnd(t *testing.T) {
+	text := func(tokens int) string { return strings.Repeat("some ", tokens)[:4*tokens] }
+	s := says("## Goal\nto go on")
+	m := newManager(t, 3_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Reserve: 10, Summarizer: s})
+	ofHost := winnow.Message{Role: winnow.RoleUser, Summary: true, Parts: []winnow.Part{textPart("So far: Marta has the deploy key.")}}
+	h := named(list(userSays(text(500)), modelSays(text(500)), userSays(text(1_500)), modelSays(text(900)), ofHost))
+	r := prepare(t, m, h)
+	require.NotNil(t, r.Compaction)
+	assert.Equal(t, h[4], r.Messages[len(r.Messages)-1])
+
+	h = named(append(h, userSays(text(200)), modelSays(text(500)), userSays(text(1_500))))
+	n := s.count()
+	require.NotNil(t, prepare(t, m, h).Compaction)
+	require.Greater(t, s.count(), n)
+	isRead := func(r winnow.SummaryRequest) bool { return strings.Contains(r.Prompt(), "Marta has the deploy key.") }
+	assert.True(t, slices.ContainsFunc(s.calls[n:], isRead))
+}
