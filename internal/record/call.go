@@ -55,6 +55,8 @@ func (w *Writer) tell(l *line) string {
 		if about = w.patched(a.Patched); toolcall.Action(l.tool) == "" {
 			about = "apply_patch " + about
 		}
+		before, after, _ := sidesOf(a.Patch)
+		rest = change(before, after)
 	case strings.HasPrefix(w.files.State(l.tool, l.raw), toolcall.Plan):
 		rest = markup.Value(runes.OneLine(openItems(l.raw)), callChars)
 	case a.File == "" && a.Command != "":

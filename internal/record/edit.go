@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 // What an edit has changed, in its line.
@@ -19,43 +20,41 @@ const (
 	mostCompared = 1 << 20 // bytes of the texts that are compared: that takes 20 ms
 )
 
-// written returns what an edit wrote: the lines in which its two texts differ if they are short, or else how many these
-// are, and how those begin that matter more: what went if that is more, else the lines that begin blocks. Behind it
-// stands what else the tool was told.
+// written returns what an edit wrote, and what else the tool was told.
 func (w *Writer) written(l *line) string {
-	texts, isChange := w.textsOf(l)
+	texts, before, after := w.textsOf(l)
 	others := w.rest(l, l.arguments.File, func(m member) bool {
 		return m.text != "false" && !slices.Contains(texts, m.text) && (m.isText || !strings.ContainsAny(m.text, "[{"))
 	})
-	last := len(texts) - 1
-	if last < 0 || len(texts[0])+len(texts[last]) > mostCompared {
-		return others
+	return change(before, after) + others
+}
+
+// change tells how a text became another one: by the lines in which they differ if these are short, or else by how many
+// they are, and how those begin that matter more: what went if that is more, else the lines that begin blocks.
+func change(old, text string) string {
+	if len(old)+len(text) > mostCompared {
+		return ""
 	}
-	var removed, added []string
-	if isChange {
-		removed, added = differing(texts[0], texts[1])
-		if len(removed) == 1 && len(added) == 1 {
-			removed[0], added[0] = differingWords(runes.OneLine(removed[0]), runes.OneLine(added[0]))
-		}
-	} else {
-		_, added = differing("", texts[last])
+	removed, added := differing(old, text)
+	if len(removed) == 1 && len(added) == 1 {
+		removed[0], added[0] = differingWords(runes.OneLine(removed[0]), runes.OneLine(added[0]))
 	}
 	before, after := saying(removed), saying(added)
 	if !runes.AtLeast(before, changeChars+1) && !runes.AtLeast(after, changeChars+1) {
-		return inParentheses(strings.TrimSpace(signed("- ", before)+" "+signed("+ ", after))) + others
+		return inParentheses(strings.TrimSpace(signed("- ", before) + " " + signed("+ ", after)))
 	}
 	size := sizeOf(removed, added)
 	switch {
 	case len(removed) > 2*len(added) && len(added) > 0: // it says more what went
 		size += "- " + beginning(before, changeChars/2) + " + "
-		return inParentheses(size+beginning(after, changeChars/2)) + others
+		return inParentheses(size + beginning(after, changeChars/2))
 	case len(removed) > 2*len(added):
-		return inParentheses(size+beginning(before, changeChars)) + others
+		return inParentheses(size + beginning(before, changeChars))
 	}
 	if opened := opening(added); len(opened) >= changeChars/2 { // a shorter one says less than the text does
 		after = opened
 	}
-	return inParentheses(size+beginning(after, changeChars)) + others
+	return inParentheses(size + beginning(after, changeChars))
 }
 
 // opening returns those of lines that begin blocks, which are most often the names of what is declared: the least
@@ -130,9 +129,10 @@ func inParentheses(text string) string {
 	return "(" + text + ")"
 }
 
-// textsOf returns the text that an edit wrote: the longest. If isChange is set, the text that it replaced is in front
-// of it. The two have keys that say so, or begin or end alike and are the only texts. Of several edits it is the first.
-func (w *Writer) textsOf(l *line) (texts []string, isChange bool) {
+// textsOf returns the texts of an edit, what it replaced, and what it wrote: the longest text. The text that was there
+// before has a key that says so, or begins or ends like the only other one. One text may hold both. Of several edits it
+// is the first.
+func (w *Writer) textsOf(l *line) (texts []string, before, after string) {
 	var keys []string
 	var read func(object []byte)
 	read = func(object []byte) {
@@ -140,7 +140,7 @@ func (w *Writer) textsOf(l *line) (texts []string, isChange bool) {
 			text, isText := jsontext.Decode(value)
 			switch {
 			case isText && text != l.arguments.File && text != l.arguments.Command:
-				keys, texts = append(keys, strings.ToLower(key)), append(texts, text)
+				keys, texts = append(keys, key), append(texts, text)
 			case value[0] == '[':
 				jsontext.Elements(value, func(edit []byte) {
 					if len(texts) < 2 {
@@ -152,27 +152,49 @@ func (w *Writer) textsOf(l *line) (texts []string, isChange bool) {
 	}
 	read(l.raw)
 	for k, key := range keys {
-		if n := slices.IndexFunc(keys, func(other string) bool { return isOldOf(other, key) }); n >= 0 {
-			return []string{texts[n], texts[k]}, true
+		if n := slices.IndexFunc(keys, func(other string) bool { return toolcall.IsOldOf(other, key) }); n >= 0 {
+			return []string{texts[n], texts[k]}, texts[n], texts[k]
 		}
 	}
 	if len(texts) == 2 {
 		if old, _ := differingWords(texts[0], texts[1]); len(old) < len(strings.TrimSpace(texts[0])) {
-			return texts, true
+			return texts, texts[0], texts[1]
 		}
 	}
-	byLength := func(a, b string) int { return len(b) - len(a) }
-	slices.SortStableFunc(texts, byLength)
-	return texts[:min(1, len(texts))], false
+	if len(texts) == 0 {
+		return nil, "", ""
+	}
+	longest := slices.MaxFunc(texts, func(a, b string) int { return len(a) - len(b) })
+	if before, after, isChange := sidesOf(longest); isChange {
+		return []string{longest}, before, after
+	}
+	return []string{longest}, "", longest
 }
 
-// isOldOf reports whether one key names the old text and the other one the new one: old_str and new_str, search and
-// replace.
-func isOldOf(old, other string) bool {
-	if strings.HasPrefix(other, "repl") {
-		return old == "search" || old == "find"
+// sidesOf returns the two sides of a change that a text shows: between the marks of a conflict, or behind the signs of
+// a comparison.
+func sidesOf(text string) (before, after string, isChange bool) {
+	var sides [2]strings.Builder
+	side := -1 // between the marks of a conflict: 0, 1
+	for line := range strings.Lines(text) {
+		switch {
+		case strings.HasPrefix(line, "<<<<<<<"):
+			side, isChange = 0, true
+		case side == 0 && strings.HasPrefix(line, "======="):
+			side = 1
+		case side == 1 && strings.HasPrefix(line, ">>>>>>>"):
+			side = -1
+		case side >= 0:
+			sides[side].WriteString(line)
+		case strings.HasPrefix(line, "@@"):
+			isChange = true
+		case line[0] == '-' && !strings.HasPrefix(line, "--- "):
+			sides[0].WriteString(line[1:])
+		case line[0] == '+' && !strings.HasPrefix(line, "+++ "):
+			sides[1].WriteString(line[1:])
+		}
 	}
-	return strings.Contains(other, "new") && old == strings.Replace(other, "new", "old", 1)
+	return sides[0].String(), sides[1].String(), isChange
 }
 
 // differing returns the lines that only the text before has, and those that only the text after has, whatever the white

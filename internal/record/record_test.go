@@ -475,7 +475,10 @@ func TestCallLine(t *testing.T) {
 		{"what is written stays behind its arrow", "exec", `{"cmd":"cat <<EOF > a/models.py && cat <<EOF2 > a/` + strings.Repeat("long/", 40) + `views.py\nfrom django import x\nEOF"}`,
 			"exec cat … > a/models.py && cat … > a/" + strings.Repeat("long/", 40) + "views.py from … x …"},
 		{"a patch by a shell", "shell", `{"command":["apply_patch","*** Begin Patch\n*** Update File: a.c\n*** Add File: b.c\n*** Delete File: c.c\n"]}`, "shell apply_patch a.c, wrote b.c, deleted c.c"},
-		{"a patch that moves a file", "apply_patch", `{"input":"*** Update File: a.c\n*** Move to: b/c.c\n@@\n-x\n+y\n"}`, "apply_patch a.c, wrote b/c.c"},
+		{"a patch that moves a file", "apply_patch", `{"input":"*** Update File: a.c\n*** Move to: b/c.c\n@@\n-x\n+y\n"}`, "apply_patch a.c, wrote b/c.c (- x + y)"},
+		{"both sides of a conflict", "replace_in_file", `{"path":"a.go","diff":"<<<<<<< SEARCH\nreturn four\n=======\nreturn five\n>>>>>>> REPLACE"}`, "replace_in_file a.go (- four + five)"},
+		{"a comparison", "edit", `{"path":"a.go","diff":"--- a.go\n+++ a.go\n@@ -1,2 +1,2 @@\n package a\n-return four\n+return five\n"}`, "edit a.go (- four + five)"},
+		{"a list is no comparison", "write", `{"path":"a.md","content":"Two:\n- x\n+ y\n"}`, "write a.md (+ Two: - x + y)"},
 	} {
 		w := writer(new(excerpt.Names))
 		w.Called("c", tt.tool, json.RawMessage(tt.arguments))

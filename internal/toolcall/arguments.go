@@ -19,6 +19,7 @@ type Arguments struct {
 	File    string  // the file that it works on
 	Pattern string  // what a search looks for
 	Patched []Patch // files named in a patch
+	Patch   string  // the patch
 }
 
 // Patch is what a patch does to a file, in the words of [Action].
@@ -30,6 +31,7 @@ var patchActions = map[string]string{
 }
 
 func (a *Arguments) patch(text string) {
+	a.Patch = text
 	for _, m := range patchFile.Get().FindAllStringSubmatch(text, 64) {
 		file := markup.Line(strings.TrimSpace(runes.Clip(m[2], identifier.MaxBytes)))
 		a.Patched = append(a.Patched, Patch{file, patchActions[m[1]]})

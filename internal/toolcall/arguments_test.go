@@ -21,10 +21,11 @@ func TestArguments(t *testing.T) {
 		{`{"pat\u0068":"a\tb"}`, Arguments{File: "a b"}, "escapes, in a key too"},
 		{`{"path":"a.go"`, Arguments{File: "a.go"}, "cut short: what is there is read"},
 		{`{"path":["a.go"]}`, Arguments{}, "a list is not a file"},
-		{`{"input":"*** Update File: a.go\n"}`, Arguments{Patched: []Patch{{"a.go", "edited"}}}, "a patch"},
+		{`{"input":"*** Update File: a.go\n"}`, Arguments{Patched: []Patch{{"a.go", "edited"}}, Patch: "*** Update File: a.go\n"}, "a patch"},
 		{`{"input":"*** Delete File: a.go\n*** Add File: b.go\n"}`,
-			Arguments{Patched: []Patch{{"a.go", "deleted"}, {"b.go", "wrote"}}}, "what it does to each file"},
-		{"*** Add File: b.go\n", Arguments{Patched: []Patch{{"b.go", "wrote"}}}, "a patch that is not JSON"},
+			Arguments{Patched: []Patch{{"a.go", "deleted"}, {"b.go", "wrote"}}, Patch: "*** Delete File: a.go\n*** Add File: b.go\n"},
+			"what it does to each file"},
+		{"*** Add File: b.go\n", Arguments{Patched: []Patch{{"b.go", "wrote"}}, Patch: "*** Add File: b.go\n"}, "a patch that is not JSON"},
 		{`{}`, Arguments{}, "nothing"},
 	} {
 		assert.Equal(t, tc.want, Common.Arguments([]byte(tc.in)), tc.why)

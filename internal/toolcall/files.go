@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 // Files knows the tools that work on a file, the arguments that name it, and the tools whose newest call holds.
@@ -107,7 +109,7 @@ func (t *Files) OfShell(tool string, arguments json.RawMessage) (use Use) {
 	switch {
 	case isKnown:
 		use = args.use(reads, modifies)
-	case args.Command == "" && args.File != "" && args.Pattern == "" && holdsText(arguments):
+	case args.File != "" && args.write(arguments):
 		use = args.use(false, true)
 	}
 	if !isKnown {
@@ -119,8 +121,34 @@ func (t *Files) OfShell(tool string, arguments json.RawMessage) (use Use) {
 	return use
 }
 
-// holdsText reports whether the arguments hold a text that may be written to a file: one of several lines.
-func holdsText(arguments json.RawMessage) bool { return bytes.Contains(arguments, []byte(`\n`)) }
+// write reports whether the arguments of a tool that is not known may write to the file that they name: they have an
+// old text and a new one, or a text of several lines that is no command.
+func (a *Arguments) write(raw json.RawMessage) bool {
+	return replaces(raw) || a.Command == "" && a.Pattern == "" && bytes.Contains(raw, []byte(`\n`))
+}
+
+// replaces reports whether the arguments have an old text and a new one.
+func replaces(arguments json.RawMessage) bool {
+	var keys []string
+	jsontext.Members(arguments, func(key string, value []byte) {
+		if value[0] == '"' {
+			keys = append(keys, key)
+		}
+	})
+	return slices.ContainsFunc(keys, func(key string) bool {
+		return slices.ContainsFunc(keys, func(old string) bool { return IsOldOf(old, key) })
+	})
+}
+
+// IsOldOf reports whether one key names the old text and the other one the new one: old_str and new_str, search and
+// replace.
+func IsOldOf(old, other string) bool {
+	old, other = strings.ToLower(old), strings.ToLower(other)
+	if strings.HasPrefix(other, "repl") {
+		return old == "search" || old == "find"
+	}
+	return strings.Contains(other, "new") && old == strings.Replace(other, "new", "old", 1)
+}
 
 // patches reports whether a call may hold a patch, which a shell may apply too.
 func patches(arguments json.RawMessage) bool { return bytes.Contains(arguments, []byte("*** ")) }

@@ -139,6 +139,7 @@ func TestMayHaveWritten(t *testing.T) {
 		{shell("sudo cat main.go; LANG=C grep x main.go"), false},
 		{shell("git log main.go; git add main.go"), false},
 		{[2]string{"str_edit_thing", `{"path":"main.go","text":"package main\nfunc main() {}"}`}, true},
+		{[2]string{"dev__text_editor", `{"command":"str_replace","path":"main.go","old_str":"a","new_str":"b"}`}, true},
 		{shell("grep -n 'a\\|b' main.go | head -3"), false},
 		{shell("sed -n '1,20p' main.go 2>/dev/null"), false},
 		{shell("git diff main.go; wc -l main.go"), false},
