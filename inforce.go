@@ -85,7 +85,7 @@ func findInForce(d *draft, messages []*item, end int) *inForce {
 		case RoleAssistant:
 			f.work.Back()
 			w := workStep{items: messages[i:next]}
-			for n, s := range x.fact.subjectsOf(x.own, d.minifier.files) {
+			for n, s := range slices.Backward(x.fact.subjectsOf(x.own, d.minifier.files)) {
 				isShort := false
 				if result := i + 1 + n; result < next {
 					if messages[result].own.IsError {

@@ -95,6 +95,26 @@ func TestNotesStay(t *testing.T) {
 	assert.Contains(t, r.Compaction.Summary, "note \"goal\" (2 lines):\nShip ")
 }
 
+// Of two notes of one name in one answer the second holds, in a summary too; so it is of two plans.
+func TestSecondNoteOfAnAnswerHolds(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []struct {
+		name      string
+		arguments func(text string) string
+	}{
+		{winnow.NotesTool().Name, func(text string) string { return string(noteArguments("goal", text)) }},
+		{"update_plan", func(text string) string { return `{"plan":[{"step":"` + text + `","status":"pending"}]}` }},
+	} {
+		b := newNotebook(t, 40_000, winnow.Options{})
+		b.h = append(b.h, modelSends(callWith("a", tool.name, tool.arguments("Use tabs.")), callWith("b", tool.name, tool.arguments("Use spaces."))),
+			toolOf("a", tool.name, "Noted."), toolOf("b", tool.name, "Noted."))
+		b.work(4)
+		text := compact(t, b.m, append(b.h, modelSays("Well."), userSays("Go on."))).Compaction.Summary
+		assert.Contains(t, text, "Use spaces.", tool.name)
+		assert.NotContains(t, text, "Use tabs.", tool.name)
+	}
+}
+
 // Notes are in every request, in small windows too, where a plan stands beside them, turns are limited, and summaries are
 // written by a model or a digest.
 func TestNotesAreInEveryRequest(t *testing.T) {
