@@ -310,14 +310,16 @@ func carry(c sections.Carried, tools *toolcall.Files, messages []Message) sectio
 	return into.Done()
 }
 
-// resultsBehind returns the results that stand directly behind message i, by the ids of their calls.
+// resultsBehind returns the results behind message i and before the next answer, by the ids of their calls.
 func resultsBehind(messages []Message, i int) map[string]*Message {
 	var results map[string]*Message
-	for k := i + 1; k < len(messages) && messages[k].Role == RoleTool; k++ {
-		if results == nil {
-			results = map[string]*Message{}
+	for k := i + 1; k < len(messages) && messages[k].Role != RoleAssistant; k++ {
+		if m := &messages[k]; m.Role == RoleTool {
+			if results == nil {
+				results = map[string]*Message{}
+			}
+			results[m.ToolCallID] = m
 		}
-		results[messages[k].ToolCallID] = &messages[k]
 	}
 	return results
 }

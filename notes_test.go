@@ -115,6 +115,14 @@ func TestSecondNoteOfAnAnswerHolds(t *testing.T) {
 	}
 }
 
+// A text of the host between a note and its result changes nothing.
+func TestNoteBesideATextOfTheHost(t *testing.T) {
+	b := newNotebook(t, 40_000, winnow.Options{})
+	b.note("goal", "Use tabs.")
+	last := len(b.h) - 1
+	assert.Equal(t, []winnow.Note{{"goal", "Use tabs."}}, winnow.Notes(slices.Insert(b.h, last, hostSays("It is noon."))))
+}
+
 // Notes are in every request, in small windows too, where a plan stands beside them, turns are limited, and summaries are
 // written by a model or a digest.
 func TestNotesAreInEveryRequest(t *testing.T) {
