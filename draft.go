@@ -151,7 +151,7 @@ func (d *draft) passes() *draft {
 }
 
 // replayHistory is passes 3 to 5.
-func (d *draft) replayHistory() { replaying{shortening: shortening{d}}.limitAndReplay() }
+func (d *draft) replayHistory() { replaying{shortening{d}}.limitAndReplay() }
 
 // makeFit is pass 8: it makes the request fit, if need be, and reports whether it does.
 func (d *draft) makeFit() bool { return newShrinking(d).makeFit() }

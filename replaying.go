@@ -13,10 +13,7 @@ import (
 // Passes 3 to 5: what was sent stands as it was sent.
 
 // replaying puts what was sent into the place that it had: summary, turn limit, records, edits.
-type replaying struct {
-	shortening
-	isRewound bool // the last request's last message is gone
-}
+type replaying struct{ shortening }
 
 // turnGrowth is how far the number of turns grows above the limit before the turns are cut to it in one go. Cutting at
 // every turn would change the beginning of every request, and the prompt cache would never be read.
@@ -24,7 +21,6 @@ const turnGrowth = 1.5
 
 // limitAndReplay runs them in order. The checkpoint comes first, because the turns that it stands for do not count.
 func (a replaying) limitAndReplay() {
-	a.isRewound = len(a.ledger.Sent) > 0 && a.lastSent() < 0
 	if a.checkpoint != nil && !a.replayCheckpoint(a.checkpoint) {
 		a.checkpoint = nil // a history that was rewound to before it, or another one
 	}
@@ -91,7 +87,7 @@ func (a replaying) mayReplay(i int, p *edit, request int) bool {
 		return false // from a damaged state: results would lose their calls
 	case p.reason == signedByAnother:
 		return true // the provider would refuse it, even in a pin
-	case returnsContent(m) && (p.op == OpClear || p.op == OpTrim) && a.isUnseenAgain(i):
+	case returnsContent(m) && (p.op == OpClear || p.op == OpTrim) && a.isUnseen(i):
 		return !m.Pinned && strings.HasSuffix(p.reason, unseenReason)
 	case !p.leavesOutThinking(m):
 		return !m.Pinned // an edit of something else
@@ -100,10 +96,6 @@ func (a replaying) mayReplay(i int, p *edit, request int) bool {
 	}
 	return !m.Pinned && !a.needsThinking(i, request)
 }
-
-// isUnseenAgain reports whether the history was rewound to before the answer to message i. In one that was not, the
-// repair may have moved the message behind that answer.
-func (a replaying) isUnseenAgain(i int) bool { return a.isRewound && a.isUnseen(i) }
 
 // needsThinking reports, for ThinkingDropped, whether message i must be sent with its thinking again. That is so if the
 // message is of the newest turn, because the history was rewound into that turn or because the message reads like an
@@ -464,7 +456,7 @@ func (a replaying) replayRecords(stays func(i int) bool) {
 func (a replaying) maySend(r *runRecord, i int, stays func(i int) bool) bool {
 	end := i + r.count
 	for k := i; k < end; k++ {
-		if a.items[k].own.Pinned || stays(k) || a.isUnseenAgain(k) {
+		if a.items[k].own.Pinned || stays(k) || a.isUnseen(k) {
 			return false
 		}
 	}

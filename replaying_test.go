@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/stretchr/testify/assert"
@@ -134,6 +135,29 @@ func withReminders(h []winnow.Message) (out []winnow.Message) {
 // the same in another way. Of a result in which each line has escape sequences, all lines stay without them.
 var reasonsUnseen = []string{
 	"has not seen", "says the same", "an error", "an earlier result or call shows", "escape sequences",
+}
+
+// In a rewound history what only a later answer had seen is whole again, also where the newest text that the model was
+// sent stands in what is left of the history, too.
+func TestSeenFirstInARewoundHistory(t *testing.T) {
+	c := newClock()
+	m := newManager(t, 60_000, &winnow.Options{Now: c.Now})
+	h := list(userSays("Fix all of the things that the tests complain about."))
+	for n := range 12 {
+		h = append(h, callOf("c"+itoa(n), "exec", fmt.Sprintf(`{"command":"run %d"}`, n), linesOf("result "+itoa(n), 300))...)
+		h = append(h, hostSays("fact "+itoa(n)))
+		if n%4 == 3 {
+			h = append(h, modelSays("The next part "+itoa(n)+"."), userSays("go on"))
+		}
+		prepare(t, m, h)
+	}
+	c.pass(time.Hour)
+	prepare(t, m, h)
+	at := 21 // behind a result and the text of the host
+	rewound := append(slices.Clone(h[:at]), userSays("Another way."))
+	r := prepare(t, m, rewound)
+	require.NotEmpty(t, r.Edits, "older work is still a record")
+	assert.True(t, fullText(h[at-2]) == fullText(r.Messages[len(r.Messages)-3]), "the newest result is whole")
 }
 
 // TestSeenFirstOfRecordedSessions counts the new messages of more than 300 characters that no line of a request shows.
