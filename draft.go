@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -68,8 +69,8 @@ type takenOver struct {
 
 // changes is what the log says of the passes, and two decisions of pass 7.
 type changes struct {
-	passReason   string // why the current pass changes messages, for the log
-	firstReason  string // the reason of the first change
+	why          string // what runs now changes messages: see because
+	firstWhy     string // the same of the first change; "": nothing has changed but by new edits of single results
 	givesUpSteps bool   // the request does not fit with the newest steps that the host wants whole
 	isCramped    bool   // a rewrite has left so little room that a summary is due: see crampedShare
 }
@@ -145,7 +146,7 @@ func (d *draft) redraft(c *checkpoint, records []*runRecord, newEdits map[key]*e
 func (d *draft) passes() *draft {
 	newReading(d).read()
 	d.replayHistory()
-	newFresh(d).shortenNew()
+	d.because("a new result is larger than one may be", newFresh(d).shortenNew)
 	newEpoch(d).rewrite()
 	return d
 }
@@ -180,8 +181,6 @@ func (d *draft) orUnseen(i int, reason string) string {
 	return reason
 }
 
-const unseenReason = " (the model has not seen it, but the request does not fit otherwise)"
-
 // isCold reports whether rewriting what was sent costs nothing: the provider's cache holds nothing of it, or there is
 // none, or nothing was sent.
 func (d *draft) isCold() bool { return d.ledger.isCold(&d.opts, d.now) }
@@ -193,9 +192,15 @@ func (l *ledger) isCold(o *Options, now time.Time) bool {
 // edit sends parts, of `tokens` tokens, in the place of those of message i: in this request and, once it is sent, in
 // all later ones. op and reason are for the Edit.
 func (d *draft) edit(i int, parts []Part, tokens int, op Op, reason string) {
-	if d.put(i, d.editOf(i, parts, tokens, op, reason)); d.firstReason == "" {
-		d.firstReason = d.passReason
-	}
+	d.firstWhy = cmp.Or(d.firstWhy, d.why)
+	d.put(i, d.editOf(i, parts, tokens, op, reason))
+}
+
+// because runs change, which changes messages for the reason that the log is to say.
+func (d *draft) because(why string, change func()) {
+	d.why = why
+	change()
+	d.why = ""
 }
 
 // editOf returns an edit that sends parts, a list of its own, in the place of those of message i.
@@ -311,12 +316,10 @@ func (d *draft) overflow() *OverflowError {
 // reason says for the log why d is not the history as it came, or not what was sent.
 func (d *draft) reason() string {
 	switch {
-	case d.firstReason != "":
-		return d.firstReason
+	case d.firstWhy != "":
+		return d.firstWhy
 	case d.checkpoint != d.ledger.checkpoint:
 		return "a summary stands for older history"
-	case d.newRecords > 0:
-		return "old work becomes records"
 	}
 	return otherHistory
 }

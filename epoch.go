@@ -14,65 +14,77 @@ import (
 // requests fit and their prefix stays in the prompt cache.
 const lowWater = 0.5
 
+// Why a request is rewritten, for the log, where several places say it.
+const (
+	noFit         = "the request did not fit"
+	nothingCached = "nothing is in the prompt cache"
+)
+
 // epoch is pass 7. It knows which old work may go, and what it costs to rewrite what was sent.
 type epoch struct {
 	folding
-	isPressed bool // dropStale runs, and FoldAbove does not count; gainBelow sets it to ask what would go
+	isPressed bool // the request does not fit, and FoldAbove does not count
 }
 
 func newEpoch(d *draft) *epoch { return &epoch{folding: folding{shortening{d}}} }
 
-// rewrite is pass 7. There are six reasons for an epoch. Old images have come together, or the model has ended a phase
-// of its work. The provider's cache is cold, or the request has a new summary: then everything is written again anyway.
-// Or the request does not fit. Or the epoch pays.
+// rewrite is pass 7. Each of the six reasons for an epoch stands with what it does.
 func (e *epoch) rewrite() {
-	cold, uncached := e.isCold(), e.opts.Cache.None
+	isCold, uncached, endsPhase := e.isCold(), e.opts.Cache.None, e.endsPhase()
 	thinks := func(x *item) bool { return hasThinking(x.sent) }
-	endsPhase := e.endsPhase()
-	e.stayBelow()
+	e.setCliff()
 	if e.thinking() == ThinkingBound && !endsPhase && e.fits() && slices.ContainsFunc(e.items, thinks) {
 		return // an epoch would lose what the model thought
 	}
-	if e.passReason = "old images"; cold {
-		e.dropOldImages(1)
-	} else {
-		e.dropOldImages(imagesAtOnce)
+	leastImages := imagesAtOnce
+	if isCold {
+		leastImages = 1
 	}
+	e.because("old images", func() { e.dropOldImages(leastImages) })
 	fits := e.fits()
 	if fits && e.isBelowFold() {
 		return // nothing goes from a small request
 	}
 	if fits && endsPhase {
-		e.passReason = "the model ended a phase of its work"
-		e.drop(e.staleParts(1, holdFile))
+		e.because("the model ended a phase of its work", func() { e.drop(e.staleParts(1, holdFile)) })
 	}
 	switch {
-	case cold:
-		e.passReason = "nothing is in the prompt cache"
-		steps := coldSteps
-		if uncached {
-			steps = warmSteps
-		}
-		e.drop(e.staleParts(steps, holdNothing))
-		e.bareRecords(recordsShare)
+	case isCold:
+		e.because(nothingCached, e.foldInTheCold)
 	case fits && e.begunWith == e.ledger.checkpoint:
-		e.passReason = "carrying it further costs more than writing the cache again"
-		e.rewriteIfItPays()
+		e.because("carrying it further costs more than writing the cache again", e.rewriteIfItPays)
 		return
 	case fits:
-		e.passReason = "behind a new summary everything is written to the cache again"
-		e.drop(e.staleParts(warmSteps, holdNothing))
+		e.because("behind a new summary everything is written to the cache again", func() {
+			e.drop(e.staleParts(warmSteps, holdNothing))
+		})
 		return
 	}
 	pressed := !e.fits()
-	if pressed {
-		e.dropStale()
+	switch {
+	case pressed && e.cliff > 0:
+		e.because("a larger request costs more as a whole", e.dropStale)
+	case pressed:
+		e.because(noFit, e.dropStale)
 	}
-	for uncached && e.bareRecords(recordsShare) {
-		// Else the next request would do it, even if its history has nothing new.
+	if uncached { // else the next request would do it, even if its history has nothing new
+		e.because(nothingCached, func() {
+			for e.bareRecords(recordsShare) {
+			}
+		})
 	}
-	wasIdle := cold && !uncached && !e.ledger.SentAt.IsZero()
+	wasIdle := isCold && !uncached && !e.ledger.SentAt.IsZero()
 	e.isCramped = (pressed || wasIdle) && e.isStillNearlyFull()
+}
+
+// foldInTheCold is the epoch of a request of which nothing is in the cache.
+func (e *epoch) foldInTheCold() {
+	if e.opts.Cache.None {
+		e.drop(e.staleParts(warmSteps, holdNothing))
+	} else {
+		e.drop(e.staleParts(coldSteps, holdNothing))
+	}
+	e.bareRecords(recordsShare)
 }
 
 // endsPhase reports whether the newest answer, which no request had so far, ends a phase.
@@ -113,9 +125,7 @@ const crampedShare = 0.8
 // dropStale is the epoch of a request that does not fit. It drops what is stale, and then the oldest of the rest, until
 // there is room for the next requests too.
 func (e *epoch) dropStale() {
-	if e.isPressed, e.passReason = true, "the request did not fit"; e.cliff > 0 {
-		e.passReason = "a larger request costs more as a whole"
-	}
+	e.isPressed = true
 	e.dropOldImages(1)
 	goal := count.Share(e.room(), lowWater)
 	steps := pressedSteps

@@ -33,7 +33,6 @@ func newFresh(d *draft) *fresh { return &fresh{shortening{d}, sentBefore(d)} }
 // shortenNew shortens results that were not sent yet and, after a refusal, those that were: what is in no cache costs
 // nothing to cut.
 func (f *fresh) shortenNew() {
-	f.passReason = "a new result is larger than one may be"
 	t := newTruncation(*f.opts.Truncate, f.windowEstimate())
 	f.minifyUnsent()
 	f.showUnchanged()

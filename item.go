@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"slices"
+	"strings"
 
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/minify"
@@ -353,6 +354,21 @@ func (p *edit) isRepeat() bool { return p != nil && p.repeats != nil }
 
 // isCut reports whether p shows only the ends of a result. p may be nil.
 func (p *edit) isCut() bool { return p != nil && (p.op == OpTruncate || p.op == OpTrim) }
+
+// Three reasons say when an edit is sent again, and when its message is sent whole. A snapshot has no other word of it.
+const (
+	// Images left out by age are shown where they are new: in a history that was rewound, and in another message that
+	// is the same.
+	oldImages = "old images: a line stands for each"
+	// Only the model that signed it accepts it: it never comes back, not even in a pin.
+	signedByAnother = "thinking that another model signed"
+	// It ends the reason. In a rewound history such a message is unseen as it was then.
+	unseenReason = " (the model has not seen it, but the request does not fit otherwise)"
+)
+
+func (p *edit) isOldImages() bool       { return p.reason == oldImages }
+func (p *edit) isForeignThinking() bool { return p != nil && p.reason == signedByAnother } // p may be nil
+func (p *edit) isOfUnseen() bool        { return strings.HasSuffix(p.reason, unseenReason) }
 
 // report returns the Edit that reports p: it is of message m, which was at index i of the history and has fact f.
 func (p *edit) report(i int, m *Message, f *fact) Edit {

@@ -65,9 +65,9 @@ func (p *prices) worthOfKept() float64 {
 	return (c.WritePrice - c.ReadPrice) / (ahead * c.ReadPrice)
 }
 
-// stayBelow finds the cliff that it pays to stay below, if the request is above one. Until makeFit the request then
-// fits only below it: for a cliff, only old work and old history are given up.
-func (e *epoch) stayBelow() {
+// setCliff sets the cliff that it pays to stay below, if the request is above one. Until makeFit, the request then fits
+// only below it: for a cliff, only old work and old history are given up.
+func (e *epoch) setCliff() {
 	if e.ledger.recovery != nil { // which has a limit of its own
 		return
 	}
@@ -87,44 +87,44 @@ func (e *epoch) stayBelow() {
 // the whole, and the estimates may be wrong by a few percent.
 const belowCliff = 0.9
 
-// gainBelow returns what is saved by going below `size` tokens now and staying there until the next rewrite. The
-// requests until then are as many as the history has needed so far for as many tokens. Both ways are billed: what is
-// above the cliff is read there again and again, and what is kept below it is written once more. Where old work does
-// not suffice, a summary is needed, whose call reads all of it.
+// gainBelow returns what is saved by going below `size` tokens now and staying there until the next rewrite. That comes
+// after as many requests as the history has needed so far for as many tokens. Both ways are billed: what is above the
+// cliff is read there again and again, and what is kept below it is written once more. It is 0 if it cannot be done.
 func (e *epoch) gainBelow(size int) float64 {
-	a, hidden := &e.accounting, e.accounting.Hidden(e.opts.Overhead)
+	a, hidden, now := &e.accounting, e.accounting.Hidden(e.opts.Overhead), e.tokens()
 	room := a.Room(size, size, e.opts.Overhead)
-	wasPressed := e.isPressed
-	e.isPressed = true // else nothing counts as stale below the fold
-	least := e.total
-	for _, p := range e.staleParts(pressedSteps, holdFile) {
-		least -= p.saving
-	}
-	e.isPressed = wasPressed
-	kept, call := max(least, count.Share(room, lowWater)), 0.0
-	if kept >= room {
-		if e.opts.Compact.Off || !e.span().verdict().canHelp {
-			return 0
-		}
-		kept = count.Share(room, lowWater)
-		if e.opts.asksSummarizer() {
-			call = e.prices.times(e.tokens()) * float64(e.tokens())
-		}
-	}
+	kept, call, ok := e.keptBelow(room)
 	answers, history := countAnswers(listed(e.history)), e.estimateHistory(len(e.history))
-	if answers == 0 || history == 0 {
+	if !ok || answers == 0 || history == 0 {
 		return 0
 	}
-	step := a.BilledAs(history / answers)
+	step := a.BilledAs(history / answers) // by which each request is larger than the one before
 	requests := float64(a.BilledAs(room-kept)) / float64(max(1, step))
-	small, large := hidden+a.BilledAs((kept+room)/2), e.tokens()
-	first := hidden + a.BilledAs(kept)
-	cached, read := hidden, large-step
+	first, mean := hidden+a.BilledAs(kept), min(size, hidden+a.BilledAs((kept+room)/2))
+	read, stays := max(0, now-step), min(first, hidden) // from the cache: as it is, and of a rewritten one
 	if e.isCold() {
-		cached, read = 0, 0
+		read, stays = 0, 0
 	}
-	small = min(small, size)
-	without := e.prices.of(large, max(0, read)) + requests*e.prices.of(large+step, large)
-	with := e.prices.of(first, min(first, cached)) + requests*e.prices.of(small, max(0, small-step))
-	return without - with - call
+	above := e.prices.of(now, read) + requests*e.prices.of(now+step, now)
+	below := e.prices.of(first, stays) + requests*e.prices.of(mean, max(0, mean-step))
+	return above - below - call
+}
+
+// keptBelow returns how many tokens are kept where messages may have `room`, and the price of the call of a summarizer
+// that this takes. ok is false if they cannot become so few. A summary is needed where old work does not suffice: its
+// call reads all of it.
+func (e *epoch) keptBelow(room int) (kept int, call float64, ok bool) {
+	least, goal := e.total, count.Share(room, lowWater)
+	for _, p := range e.staleInAny(pressedSteps, holdFile) {
+		least -= p.saving
+	}
+	switch {
+	case least < room && goal < room:
+		return max(least, goal), 0, true
+	case e.opts.Compact.Off || !e.span().verdict().canHelp:
+		return 0, 0, false
+	case e.opts.asksSummarizer():
+		call = e.prices.times(e.tokens()) * float64(e.tokens())
+	}
+	return goal, call, true
 }

@@ -154,9 +154,7 @@ func (f folding) putNew(news []recordedRun) {
 		}
 	}
 	f.makeBare(runs)
-	if f.firstReason == "" {
-		f.firstReason = f.passReason
-	}
+	f.firstWhy = cmp.Or(f.firstWhy, f.why)
 	f.unchangedPrefix = min(f.unchangedPrefix, runs[0].from)
 	f.newRecords += len(runs)
 	f.putRecords(runs)

@@ -3,7 +3,6 @@ package winnow
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/saved"
@@ -41,7 +40,7 @@ func (a replaying) limitAndReplay() {
 		if p == nil {
 			continue
 		}
-		showsImages := p.reason == oldImages && (i >= images || a.wasSentWhole(i))
+		showsImages := p.isOldImages() && (i >= images || a.wasSentWhole(i))
 		if i == request || showsImages || !a.mayReplay(i, p, request) {
 			a.wholeAgain = append(a.wholeAgain, x.fact.key)
 			continue
@@ -85,10 +84,10 @@ func (a replaying) mayReplay(i int, p *edit, request int) bool {
 	switch {
 	case (p.parts != nil || m.Role == RoleAssistant) && !haveSameCalls(p.sent(), m.Parts):
 		return false // from a damaged state: results would lose their calls
-	case p.reason == signedByAnother:
+	case p.isForeignThinking():
 		return true // the provider would refuse it, even in a pin
 	case returnsContent(m) && (p.op == OpClear || p.op == OpTrim) && a.isUnseen(i):
-		return !m.Pinned && strings.HasSuffix(p.reason, unseenReason)
+		return !m.Pinned && p.isOfUnseen()
 	case !p.leavesOutThinking(m):
 		return !m.Pinned // an edit of something else
 	case a.thinking() == ThinkingBound:
@@ -102,10 +101,6 @@ func (a replaying) mayReplay(i int, p *edit, request int) bool {
 // older one: providers refuse the results of a tool loop without the thinking that led to it. A message that was sent
 // whole since then stays whole.
 func (a replaying) needsThinking(i, request int) bool { return i >= request || a.wasSentWhole(i) }
-
-// oldImages is the reason of an edit that leaves out images by age. It is not replayed where they are new: in a history
-// that was rewound, and in another message that is the same.
-const oldImages = "old images: a line stands for each"
 
 // keptImages is how many of the newest steps with images keep them: Anthropic's example of a computer-use agent sends
 // the newest 3.

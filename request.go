@@ -75,7 +75,7 @@ func (c *call) commit(p *proposal) (*Request, error) {
 		log.Info(event.Rewritten, "first_changed", r.FirstChanged,
 			"messages_before", len(before.Sent), "messages", len(r.Messages), "tokens_before", before.Tokens,
 			"tokens", r.Tokens, "edits", len(d.newEdits), "records", d.newRecords, "cold", cold, "reason", reason)
-	case d.firstReason != "" || d.newRecords > 0:
+	case d.firstWhy != "":
 		// Nothing that was sent is rewritten. Without a log entry nobody would know why a part of the history is gone.
 		log.Info("winnow: the history is sent shortened", "reason", reason, "edits", len(d.newEdits),
 			"records", d.newRecords,

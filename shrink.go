@@ -21,15 +21,15 @@ func newShrinking(d *draft) shrinking { return shrinking{folding{shortening{d}}}
 func (s shrinking) makeFit() bool {
 	s.cliff = 0
 	if !s.fitsBudget() {
-		s.shrink()
+		s.because(noFit, s.shrink)
 	}
 	if s.mostTokens > 0 { // planned only to make the body smaller: it may fit with more tokens than planned
 		s.budget = s.accounting.Budget(s.window - s.opts.Reserve)
 	}
-	s.leaveOutImages()
+	s.because(noFit, s.leaveOutImages)
 	s.leaveOutThinking()
 	if !s.fitsBody() {
-		s.shrinkBody()
+		s.because("the request body is too large", s.shrinkBody)
 		s.leaveOutThinking() // behind the body's changes too: Recover may send what is still too large
 	}
 	return s.fitsBody() && s.fitsBudget()
@@ -287,9 +287,6 @@ func (s shrinking) replaceForBody(i int, parts []Part, reason string) int {
 	return saved
 }
 
-// signedByAnother is the reason of an edit that leaves out thinking which only the model that signed it accepts.
-const signedByAnother = "thinking that another model signed"
-
 // thinking returns the policy: that of the options, unless the provider has said that it binds thinking to what stands
 // before it.
 func (b *basis) thinking() ThinkingPolicy {
@@ -351,11 +348,11 @@ func (s shrinking) dropThinking(i int, which func(Part) bool, reason string) {
 	if m.Role != RoleAssistant || !slices.ContainsFunc(m.Parts, which) {
 		return
 	}
-	if p := s.items[i].edit; p != nil && p.reason == signedByAnother {
+	if s.items[i].edit.isForeignThinking() {
 		reason = signedByAnother // it never comes back
 	}
 	parts := slices.DeleteFunc(slices.Clone(m.Parts), which)
-	s.edit(i, parts, s.tokensWith(i, parts), OpTrim, reason)
+	s.because(reason, func() { s.edit(i, parts, s.tokensWith(i, parts), OpTrim, reason) })
 }
 
 // brokenFrom returns the index of the first message in which thinking cannot stay. That is `changed`, the first message

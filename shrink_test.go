@@ -3,6 +3,7 @@ package winnow_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -63,16 +64,21 @@ func TestBodyOfTextInAnOutage(t *testing.T) {
 	})
 }
 
-// Two messages that read the same are two: an older one whose image had to go takes nothing from the newest.
+// Two messages that read the same are two: an older one whose image had to go takes nothing from the newest. The log says
+// why it had to go.
 func TestNewestRequestKeepsItsImage(t *testing.T) {
 	picture := withImage(userSays("What is this?"), 60_000)
-	m := newManager(t, 200_000, &winnow.Options{MaxBytes: 100_000, Now: newClock().Now})
+	var log strings.Builder
+	m := newManager(t, 200_000, &winnow.Options{
+		MaxBytes: 100_000, Now: newClock().Now, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+	})
 	h := list(picture, modelSays("A cat."), userSays("Thanks."), modelSays("Welcome."))
 	prepare(t, m, h[:3])
 	h = append(h, withImage(userSays("And this?"), 60_000))
 	r := prepare(t, m, h)
 	images, _ := imagesOf(r.Messages)
 	require.Equal(t, 1, images, "the older image had to go")
+	assert.Contains(t, log.String(), `reason="the request body is too large"`)
 	h = append(h, modelSays("A dog."), picture)
 	r = prepare(t, m, h)
 	last := r.Messages[len(r.Messages)-1]

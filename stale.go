@@ -86,11 +86,19 @@ type part struct {
 	reason string
 }
 
-// staleParts returns the parts that may go, oldest first. The given number of the newest steps stay whole, and so does
-// what is in force, except for what is held for no better reason than may.
+// staleParts returns the parts that may go, oldest first; none from a small request. The given number of the newest
+// steps stay whole, and so does what is in force, except for what is held for no better reason than may.
 func (e *epoch) staleParts(steps int, may hold) []part {
+	if e.isBelowFold() {
+		return nil
+	}
+	return e.staleInAny(steps, may)
+}
+
+// staleInAny is staleParts for a request of any size.
+func (e *epoch) staleInAny(steps int, may hold) []part {
 	first := slices.IndexFunc(e.items, func(x *item) bool { return x.own.Role == RoleUser })
-	if e.isBelowFold() || first < 0 {
+	if first < 0 {
 		return nil
 	}
 	if !e.givesUpSteps {
