@@ -30,11 +30,11 @@ import (
 // unsummarized returns the index in items of the first message that no model has summarized; request is that of a user
 // request before it that no model has summarized either, or -1.
 func (c *checkpoint) unsummarized(items []*item) (from, request int) {
-	if c.byModel == nil {
+	if c.ByModel == nil {
 		return 0, -1
 	}
 	places := placesIn(items)
-	return max(0, c.byModel.FirstKept.Find(places)), c.byModel.Request.Find(places)
+	return max(0, c.ByModel.FirstKept.Find(places)), c.ByModel.Request.Find(places)
 }
 
 // compaction is one compaction of a draft: what is summarized, what is kept, and how the summarizer is asked. It runs
@@ -75,10 +75,10 @@ type summarizedPart struct {
 	open         *Message // the open request, which stays a message, if older has messages of its turn; else nil
 	openAt       int      // how many messages of older come before it
 	previous     string
-	carried      sections.Carried // from the history that is summarized, and from the previous summary
-	byModel      *checkpoint      // see checkpoint
-	ids          *digest.Table    // identifiers of older, if the digest read them; nil: not yet known
-	replacedKeys []key            // of the messages that are summarized, as they stand in the history
+	carried      sections.Carried  // from the history that is summarized, and from the previous summary
+	byModel      *saved.Checkpoint // the newest one that a model wrote
+	ids          *digest.Table     // identifiers of older, if the digest read them; nil: not yet known
+	replacedKeys []key             // of the messages that are summarized, as they stand in the history
 }
 
 // compactCall is the order for a summary: who writes it, who asked for it, and how.
@@ -158,19 +158,19 @@ func (c *compaction) inheritSummary(d *draft, cp *checkpoint) string {
 	switch {
 	case cp == nil:
 		return ""
-	case cp.degraded != "" && len(d.digested) > 0: // the messages that the digest stands for are still there
+	case cp.Degraded != "" && len(d.digested) > 0: // the messages that the digest stands for are still there
 		for i := range d.digested {
 			n := estimateWith(c.opts.Estimator, d.digested[i])
 			c.older = append(c.older, d.digested[i])
 			c.replaced.Digested = count.Add(c.replaced.Digested, n)
 		}
-		if c.byModel = cp.byModel; c.byModel != nil {
-			c.previous, c.carried = c.byModel.body, c.byModel.carried
+		if c.byModel = cp.ByModel; c.byModel != nil {
+			c.previous, c.carried = string(c.byModel.Body), c.byModel.Carried
 		}
 	default:
-		c.previous, c.carried = cp.body, cp.carried
-		if cp.degraded == "" {
-			c.byModel = cp
+		c.previous, c.carried = string(cp.Body), cp.Carried
+		if cp.Degraded == "" {
+			c.byModel = &cp.Checkpoint
 		}
 	}
 	return joinedText(&cp.message)
@@ -352,26 +352,26 @@ func (c *compaction) run(ctx context.Context) (*checkpoint, *Compaction, error) 
 	if sum.Degraded == "" && runes.IsBlank(body) {
 		return nil, nil, refusedSummary("it holds no summary")
 	}
-	cp := &checkpoint{Boundary: c.Boundary, carried: c.carried, degraded: sum.Degraded}
+	cp := &checkpoint{Checkpoint: saved.Checkpoint{Boundary: c.Boundary, Carried: c.carried, Degraded: sum.Degraded}}
 	if sum.Degraded != "" {
-		cp.byModel = c.byModel // a later summary goes on from that one, and covers what only a digest stands for
+		cp.ByModel = c.byModel // a later summary goes on from that one, and covers what only a digest stands for
 	}
 	// Models write more than they are asked for. The excess is cut from the text here, and not from the sections behind
 	// it.
-	cp.body = excerpt.ToTokens(c.tokens, body, most)
-	if sum.Degraded != "" && runes.IsBlank(cp.body) {
-		cp.body = noWords
+	body = excerpt.ToTokens(c.tokens, body, most)
+	if sum.Degraded != "" && runes.IsBlank(body) {
+		body = noWords
 	}
-	if runes.IsBlank(cp.body) { // sections alone say nothing of the conversation
+	if runes.IsBlank(body) { // sections alone say nothing of the conversation
 		return nil, nil, refusedSummary("there is no room for a summary")
 	}
-	text, repaired := c.audit(cp, behind)
+	text, repaired, ids := c.audit(body, behind)
 	text = c.said + text + c.inForce
 	if sum.Degraded != "" && c.previous != "" && len(c.older) == 0 { // it stands for no more than the last one did
-		cp.body = c.previous // only the request has fewer words: the next summary goes on from all of them
+		body = c.previous // only the request has fewer words: the next summary goes on from all of them
 	}
-	framed := sections.Begin + text + sections.End + c.note
-	cp.message = Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: framed}}}
+	cp.Body, cp.Carried.Identifiers = saved.Text(body), ids
+	cp.Text = saved.Text(sections.Begin + text + sections.End + c.note)
 	return cp, &Compaction{
 		Summary: text, FirstKept: c.index, TokensBefore: c.requestTokens, Repaired: repaired,
 	}, nil
@@ -399,7 +399,7 @@ func (c *compaction) summarize(ctx context.Context, room int) (*Summary, error) 
 	return run.run(c.read())
 }
 
-// makeUnique sets the key of the summary of c. A summarizer may give the same answer twice. If d has the summary
+// makeUnique sets the message of c and its keys. A summarizer may give the same answer twice. If d has the summary
 // already, makeUnique adds a line to the text of the new one, so that the two are told apart.
 func (c *checkpoint) makeUnique(d *draft) {
 	summaries := make(map[key]bool)
@@ -408,12 +408,10 @@ func (c *checkpoint) makeUnique(d *draft) {
 			summaries[x.fact.key] = true
 		}
 	}
-	text := c.message.Parts[0].Text
-	for n := 2; ; n++ {
-		if c.SummaryKeys = d.index.hasher.summaryKeys(&c.message); !summaries[c.Key] {
-			return
-		}
-		c.message.Parts[0].Text = fmt.Sprintf("%s\n(no. %d of the same text)", text, n)
+	text := string(c.Text)
+	c.setText(&d.index.hasher, text)
+	for n := 2; summaries[c.Key]; n++ {
+		c.setText(&d.index.hasher, fmt.Sprintf("%s\n(no. %d of the same text)", text, n))
 	}
 }
 
@@ -509,10 +507,10 @@ func (c *compaction) notes(previous string) *digest.Notes {
 // What is missing it takes from the history. The model is not asked again: what it left out once, it would leave out
 // twice, and refusing the summary for that would help nobody.
 
-// audit returns the text of cp, with the sections behind it, as it is stored. repaired names what audit had to add. It
-// also sets the identifiers of cp.
-func (c *compaction) audit(cp *checkpoint, behind string) (stored string, repaired []string) {
-	stored = sections.Escape(cp.body) + behind
+// audit returns body with the sections behind it, as it is stored. repaired names what audit had to add, and ids are
+// the identifiers to carry on.
+func (c *compaction) audit(body, behind string) (stored string, repaired, ids []string) {
+	stored = sections.Escape(body) + behind
 	add, ids := c.missingIdentifiers(stored, c.filled-c.tokens(stored))
 	if add != "" {
 		stored, repaired = stored+add, append(repaired, "identifiers")
@@ -520,8 +518,7 @@ func (c *compaction) audit(cp *checkpoint, behind string) (stored string, repair
 	for i := range ids {
 		ids[i] = strings.Clone(strings.ToValidUTF8(ids[i], "\uFFFD")) // as a snapshot keeps it, and not in its text
 	}
-	cp.carried.Identifiers = ids
-	return stored, repaired
+	return stored, repaired, ids
 }
 
 // missingIdentifiers returns the paths, URLs, hashes, ids, numbers and names of the summarized history that text lacks:

@@ -74,7 +74,7 @@ func TestCompactionDoesNotGrow(t *testing.T) {
 				assert.NotContains(t, text, "copied")
 				assert.Contains(t, text, "## Tool Failures")
 				assert.Contains(t, text, "</modified-files>")
-				if body := textTokens(CharsPerToken(4), m.state.checkpoint.body); compactions > 10 {
+				if body := textTokens(CharsPerToken(4), string(m.state.checkpoint.Body)); compactions > 10 {
 					assert.Greater(t, body, limit/3, "the text is not crowded out")
 				}
 				assert.LessOrEqual(t, float64(r.Tokens), 0.65*15_000, "it lands well below the line")

@@ -343,7 +343,7 @@ func (d *draft) request() *Request {
 		Edits: d.allEdits(), FirstChanged: d.firstChanged(),
 	}
 	if d.checkpoint != nil {
-		r.Degraded = d.checkpoint.degraded
+		r.Degraded = d.checkpoint.Degraded
 	}
 	pricing{d}.price(r)
 	return r

@@ -76,7 +76,7 @@ func (x *item) size() int {
 }
 
 // isBare reports whether x is a record of which only failures and what was changed are left, or nothing.
-func (x *item) isBare() bool { return x.record != nil && x.record.isBare }
+func (x *item) isBare() bool { return x.record != nil && x.record.Bare }
 
 // position returns the position of x.
 func (x *item) position() position { return position{Key: x.fact.key, Index: x.index} }

@@ -99,15 +99,16 @@ func withoutGone(d *draft, edits map[key]*edit) map[key]*edit {
 
 // checkpoint stands for the history in front of its boundary.
 type checkpoint struct {
-	message Message // the summary, as it is sent
+	saved.Checkpoint
 	saved.SummaryKeys
-	saved.Boundary
-	body     string // what the next summary updates: the summarizer's text, or more than a digest had room for
-	carried  sections.Carried
-	degraded string
-	// If degraded, the newest checkpoint before it that a model wrote. What that one stands for is not read again; nil:
-	// none.
-	byModel *checkpoint
+	message Message // with its Text
+}
+
+// setText sets the text of c, and what follows from it.
+func (c *checkpoint) setText(h *hasher, text string) {
+	c.Text = saved.Text(text)
+	c.message = Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: text}}}
+	c.SummaryKeys = h.summaryKeys(&c.message)
 }
 
 // tries is what was tried since the last Prepare, and which requests the provider has refused.

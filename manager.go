@@ -12,7 +12,6 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/models"
 	"github.com/winnowgo/winnow/internal/record"
-	"github.com/winnowgo/winnow/internal/saved"
 )
 
 // Manager keeps one conversation inside its window. Make one with [New] for each conversation, and keep it, or its
@@ -58,8 +57,9 @@ func New(window int, opts *Options) (*Manager, error) {
 	m := &Manager{
 		settings: settings{window: window, opts: o, minifier: newMinifier(&o), prices: pricesOf(o.Model, o.Cache),
 			meter: new(meter)},
-		state: &ledger{Memory: saved.Memory{Partner: saved.Partner{Model: o.Model, Window: window}}},
+		state: new(ledger),
 	}
+	m.state.Model, m.state.Window = o.Model, window
 	m.truncateHasEstimator = opts != nil && opts.Truncate != nil && opts.Truncate.Estimator != nil
 	return m, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/record"
+	"github.com/winnowgo/winnow/internal/saved"
 )
 
 // A record stands for a run of old messages: answers of the model, its calls and their results, and texts that the host
@@ -19,15 +20,11 @@ import (
 // runRecord is a record and what it stands for. The record itself never changes. If it comes from a snapshot, keys and
 // fact are set later.
 type runRecord struct {
-	first   position // of the run, in the repaired history
-	count   int      // messages of the run
-	last    key      // the last of them
-	run     key      // key of these messages together
-	isBare  bool     // failures and what was changed are left of its lines, at most
-	message Message  // that is sent in their place
-	key     key      // of message
-	keys    []key    // of the run; nil: not known yet
-	fact    *fact    // of message; nil: not known yet
+	saved.Record
+	message Message // with its Text: sent in the place of the run
+	key     key     // of message
+	keys    []key   // of the run; nil: not known yet
+	fact    *fact   // of message; nil: not known yet
 }
 
 // The reasons in edits: for messages that are gone, and for the record in their place.
@@ -40,26 +37,24 @@ const (
 // session reaches it. It is for conversations that go on for days.
 const recordsShare = 0.3
 
-// newRecord returns a record with text for the run of count messages that begins at first. last is the key of its last
-// message, and run is the key of all of them together.
-func newRecord(h *hasher, first position, count int, last, run key, text string) *runRecord {
-	r := &runRecord{first: first, count: count, last: last, run: run}
-	r.message = Message{Role: RoleUser, Injected: true, Parts: []Part{{Text: text}}}
+func newRecord(h *hasher, s saved.Record) *runRecord {
+	r := &runRecord{Record: s}
+	r.message = Message{Role: RoleUser, Injected: true, Parts: []Part{{Text: string(s.Text)}}}
 	r.key = h.key(&r.message)
 	return r
 }
 
 // size estimates how many bytes r takes in a snapshot.
 func (r *runRecord) size() int {
-	return savedEditBytes + base64.StdEncoding.EncodedLen(len(r.message.Parts[0].Text))
+	return savedEditBytes + base64.StdEncoding.EncodedLen(len(r.Text))
 }
 
-// standsFor reports whether items begin with the run of r.
-func (r *runRecord) standsFor(items []*item) bool {
-	if r.count > len(items) || items[r.count-1].fact.key != r.last {
+// begins reports whether items begin with the run of r.
+func (r *runRecord) begins(items []*item) bool {
+	if r.Count > len(items) || items[r.Count-1].fact.key != r.Last {
 		return false
 	}
-	items = items[:r.count]
+	items = items[:r.Count]
 	if r.keys != nil {
 		for k, x := range items {
 			if x.fact.key != r.keys[k] {
@@ -69,7 +64,7 @@ func (r *runRecord) standsFor(items []*item) bool {
 		return true
 	}
 	keys := keysOf(items)
-	if place.Of(keys) != r.run {
+	if place.Of(keys) != r.Run {
 		return false
 	}
 	r.keys = keys
@@ -93,8 +88,8 @@ type folds struct {
 
 // compareRecords orders records, in the same way in each process.
 func compareRecords(a, b *runRecord) int {
-	return cmp.Or(cmp.Compare(a.first.Index, b.first.Index), cmp.Compare(a.count, b.count),
-		place.Compare(a.run, b.run), place.Compare(a.key, b.key))
+	return cmp.Or(cmp.Compare(a.First.Index, b.First.Index), cmp.Compare(a.Count, b.Count),
+		place.Compare(a.Run, b.Run), place.Compare(a.key, b.key))
 }
 
 // recordedRun is a run of messages in a request and the record that takes its place.
@@ -183,7 +178,10 @@ func (f folding) withBareAround(run recordedRun) recordedRun {
 // recordOf returns the record with text of the messages of run.
 func (f folding) recordOf(run []*item, text string) *runRecord {
 	x, keys := f.index, keysOf(run)
-	r := newRecord(&x.hasher, run[0].position(), len(keys), keys[len(keys)-1], place.Of(keys), text)
+	r := newRecord(&x.hasher, saved.Record{
+		First: run[0].position(), Count: len(keys), Last: keys[len(keys)-1], Run: place.Of(keys),
+		Text: saved.Text(text),
+	})
 	r.keys = keys
 	r.fact = x.factBy(r.key, &r.message, f.opts.Estimator)
 	return r
@@ -274,7 +272,7 @@ func (f folding) makeBare(runs []recordedRun) {
 			text := f.bareText(f.items[run.from:run.to], max(0, left))
 			left -= len(text)
 			run.record = f.recordOf(unfolded(f.items[run.from:run.to]), text)
-			run.record.isBare = true
+			run.record.Bare = true
 		}
 	}
 }

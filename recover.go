@@ -156,7 +156,7 @@ func (l *ladder) isSmaller(d, s *draft) bool {
 	return l.size(d) < most
 }
 
-func isDigested(c *checkpoint) bool { return c != nil && c.degraded != "" }
+func isDigested(c *checkpoint) bool { return c != nil && c.Degraded != "" }
 
 // size returns the size of d in the unit in which a request was refused: bytes of its body, or tokens.
 func (l *ladder) size(d *draft) int {

@@ -161,7 +161,7 @@ func (a replaying) leaveOutSummarized(c *checkpoint, keep []bool) int {
 	inSummary := a.keptByLimit(max(0, limited))
 	undigested, pending := c.unsummarized(a.items)
 	a.reported = slices.Grow(a.reported, first)
-	if c.degraded != "" {
+	if c.Degraded != "" {
 		a.digested = slices.Grow(a.digested, max(0, first-undigested)+1)
 	}
 	unreadable := a.countUnreadable(c)
@@ -193,7 +193,7 @@ func (a replaying) leaveOutSummarized(c *checkpoint, keep []bool) int {
 		switch {
 		case isLimited(i), i < limited && !hasWords: // it begins a turn of which an older summary has the rest
 			op, reason = OpLimit, a.limitReason(i)
-		case c.degraded != "" && (i >= undigested || i == pending):
+		case c.Degraded != "" && (i >= undigested || i == pending):
 			a.digested = append(a.digested, *a.items[i].own)
 		}
 		if op == OpCompact && !hasWords {
@@ -403,10 +403,10 @@ func (a replaying) replayRecords(stays func(i int) bool) {
 	byPlace, byFirst := map[int][]*runRecord{}, map[key][]*runRecord{}
 	at := a.byIndex(len(a.history))
 	for _, r := range known {
-		if i := r.first.Index; i >= 0 && i < len(at) && at[i] > 0 && r.standsFor(a.items[at[i]-1:]) {
+		if i := r.First.Index; i >= 0 && i < len(at) && at[i] > 0 && r.begins(a.items[at[i]-1:]) {
 			byPlace[int(at[i]-1)] = append(byPlace[int(at[i]-1)], r)
 		} else {
-			byFirst[r.first.Key] = append(byFirst[r.first.Key], r)
+			byFirst[r.First.Key] = append(byFirst[r.First.Key], r)
 		}
 	}
 	isResult := func(x *item) bool { return returnsContent(x.own) }
@@ -415,13 +415,13 @@ func (a replaying) replayRecords(stays func(i int) bool) {
 	for i := 0; i < len(a.items); i++ {
 		var found *runRecord
 		for _, r := range byPlace[i] {
-			if found == nil || r.count > found.count { // the longest, which was written last
+			if found == nil || r.Count > found.Count { // the longest, which was written last
 				found = r
 			}
 		}
 		for _, r := range byFirst[a.items[i].fact.key] {
-			isLonger := found == nil || r.count > found.count
-			if isLonger && !used[r] && r.standsFor(a.items[i:]) && slices.ContainsFunc(a.items[i:i+r.count], isResult) {
+			isLonger := found == nil || r.Count > found.Count
+			if isLonger && !used[r] && r.begins(a.items[i:]) && slices.ContainsFunc(a.items[i:i+r.Count], isResult) {
 				found = r
 			}
 		}
@@ -431,8 +431,8 @@ func (a replaying) replayRecords(stays func(i int) bool) {
 			lost[found] = true
 		default:
 			used[found] = true
-			runs = append(runs, recordedRun{i, i + found.count, found})
-			i += found.count - 1
+			runs = append(runs, recordedRun{i, i + found.Count, found})
+			i += found.Count - 1
 		}
 	}
 	// A record without a place is remembered, because the history may come back to its run. A record whose run is here
@@ -449,7 +449,7 @@ func (a replaying) replayRecords(stays func(i int) bool) {
 // of the request, or has a pin, a message for which stays returns true, or one that the model has not seen. This can
 // change: a history that was rewound ends elsewhere, and a host may set a pin later.
 func (a replaying) maySend(r *runRecord, i int, stays func(i int) bool) bool {
-	end := i + r.count
+	end := i + r.Count
 	for k := i; k < end; k++ {
 		if a.items[k].own.Pinned || stays(k) || a.isUnseen(k) {
 			return false

@@ -29,8 +29,8 @@ func (s *sized) tokens() int {
 	return s.accounting.Tokens(s.total, s.unchangedPrefix, s.opts.Overhead)
 }
 
-// fits reports whether the request fits its budget. The margin of its estimates may take up to half of the reserve, but
-// not more, because a request that is refused costs more than one that is a little smaller.
+// fits reports whether the request fits as it is planned: below the limit by its estimate and, with the margin by which
+// that may be too low, below the ceiling. One that is refused costs more than one that is a little smaller.
 func (s *sized) fits() bool {
 	n := s.tokens()
 	return n <= s.limit() && count.Add(n, s.margin()) <= s.ceiling()
@@ -39,13 +39,13 @@ func (s *sized) fits() bool {
 // fitsBudget is fits without margin and cliff: what must hold of every request.
 func (s *sized) fitsBudget() bool { return s.tokens() <= s.budget }
 
-// margin returns by how many tokens the estimate of s.tokens may be too low.
+// margin returns by how many tokens the estimate may be too low.
 func (s *sized) margin() int { return s.accounting.Margin(s.total, s.unchangedPrefix) }
 
 // limit returns the budget, or the cliff that the request is to stay below.
 func (s *sized) limit() int { return count.Least(s.budget, s.cliff) }
 
-// ceiling returns the budget and half of the reserve, see fits. Nothing above a cliff is below it.
+// ceiling returns what the request may have with its margin, which may take half of the reserve; or the cliff.
 func (s *sized) ceiling() int { return count.Least(count.Add(s.budget, s.opts.Reserve/2), s.cliff) }
 
 // room returns how many estimated tokens the messages may have once something that was sent is changed: then the

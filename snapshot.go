@@ -132,10 +132,7 @@ func savedEdits(list map[key]*edit) map[key]saved.Edit {
 
 func savedRecords(records []*runRecord) (list []saved.Record) {
 	for _, r := range records {
-		list = append(list, saved.Record{
-			First: r.first, Count: r.count, Last: r.last, Run: r.run, Bare: r.isBare,
-			Text: []byte(r.message.Parts[0].Text),
-		})
+		list = append(list, r.Record)
 	}
 	return list
 }
@@ -161,16 +158,12 @@ func (a *recovery) saved() *saved.Recovery {
 	return &saved.Recovery{Before: a.before.saved(), Tokens: a.tokens, Bytes: a.bytes}
 }
 
-// saved keeps the text as it was sent and, apart from it, the body that the next summary updates. The sections between
-// the two are made anew from what is carried.
+// saved returns nil where there is no checkpoint.
 func (c *checkpoint) saved() *saved.Checkpoint {
 	if c == nil {
 		return nil
 	}
-	return &saved.Checkpoint{
-		Text: []byte(joinedText(&c.message)), Boundary: c.Boundary, Body: []byte(c.body), Carried: c.carried,
-		Degraded: c.degraded, Healthy: c.byModel.saved(),
-	}
+	return &c.Checkpoint
 }
 
 // saveParts leaves out Source: it is the host's own value, and is found again in the host's history.
@@ -244,13 +237,9 @@ func (r *reader) checkpoint(c *saved.Checkpoint) *checkpoint {
 		r.errs = append(r.errs, err)
 		return nil
 	}
-	cp := &checkpoint{
-		message:  Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: string(c.Text)}}},
-		Boundary: c.Boundary.Within(), body: string(c.Body), carried: c.Carried.Within(), degraded: c.Degraded,
-		byModel: r.checkpoint(c.Healthy),
-	}
+	cp := &checkpoint{Checkpoint: c.Within()}
 	// The keys are not stored: they follow from the text, and stored ones could only contradict that.
-	cp.SummaryKeys = r.hasher.summaryKeys(&cp.message)
+	cp.setText(&r.hasher, string(c.Text))
 	return cp
 }
 
@@ -282,9 +271,9 @@ func (r *reader) record(s *saved.Record) *runRecord {
 		r.errs = append(r.errs, err)
 		return nil
 	}
-	n := newRecord(&r.hasher, s.First.Within(), s.Count, s.Last, s.Run, string(s.Text))
-	n.isBare = s.Bare
-	return n
+	own := *s
+	own.First = s.First.Within()
+	return newRecord(&r.hasher, own)
 }
 
 // saysWhat reports whether e names a known operation and holds what that operation makes.
@@ -398,14 +387,14 @@ func compareRecordLists(d *saved.Delta, written, now []*runRecord) {
 	// again.
 	gone := map[key]bool{}
 	for _, r := range written {
-		if !after[r] && !gone[r.run] {
-			gone[r.run] = true
-			d.GoneRecords = append(d.GoneRecords, r.run)
+		if !after[r] && !gone[r.Run] {
+			gone[r.Run] = true
+			d.GoneRecords = append(d.GoneRecords, r.Run)
 		}
 	}
 	var added []*runRecord
 	for _, r := range now {
-		if !before[r] || gone[r.run] {
+		if !before[r] || gone[r.Run] {
 			added = append(added, r)
 		}
 	}

@@ -94,7 +94,7 @@ func TestSnapshotKeepsBytes(t *testing.T) {
 	state := snapshotOf(t, m)
 	other := workManager(t, same, CompactOptions{})
 	require.NoError(t, other.Restore(state))
-	assert.Equal(t, m.state.checkpoint.carried, other.state.checkpoint.carried)
+	assert.Equal(t, m.state.checkpoint.Carried, other.state.checkpoint.Carried)
 	more := append(h[:len(h):len(h)], work(130)[121:]...)
 	want := compact(t, m, more)
 	got := compact(t, other, more)
@@ -158,7 +158,7 @@ func TestSnapshotForgetsRecords(t *testing.T) {
 	m, h := editedWork(t)
 	for i := range 300 {
 		gone := key{1, byte(i), byte(i >> 8)}
-		m.state.records = append(m.state.records, newRecord(&hasher{}, position{Key: gone, Index: i}, 1, gone, gone, "[Record of 1 earlier messages]"))
+		m.state.records = append(m.state.records, newRecord(&hasher{}, saved.Record{First: position{Key: gone, Index: i}, Count: 1, Last: gone, Run: gone, Text: "[Record of 1 earlier messages]"}))
 	}
 	prepare(t, m, append(h, userSays("Go on.")))
 	assert.Greater(t, len(m.state.records), 20)

@@ -409,8 +409,8 @@ func (s *span) summaryIsTooLong() bool {
 	if s.checkpoint == nil { // of the host, or of another manager
 		return s.replaced.Earlier > limit+s.summaryFrame()+summary.LeastGain
 	}
-	text := s.checkpoint.body
-	if s.checkpoint.degraded != "" { // the request may say less
+	text := string(s.checkpoint.Body)
+	if s.checkpoint.Degraded != "" { // the request may say less
 		text, _ = sections.Read(joinedText(&s.checkpoint.message))
 	}
 	return textTokens(s.opts.Estimator, text) > limit

@@ -259,7 +259,7 @@ func TestARecordThatIsNotWorthIt(t *testing.T) {
 		d := replay(newOfAnySize(t, 2_400, &Options{Estimator: CharsPerToken(4)}), s.history)
 		d.drop(d.staleParts(warmSteps, holdNothing))
 		require.NotNil(t, d.items[1].record)
-		assert.False(t, d.items[1].record.isBare, "%d: no other record takes any room", words)
+		assert.False(t, d.items[1].record.Bare, "%d: no other record takes any room", words)
 		assert.Nil(t, d.items[3].record, "%d: a run that is not worth a record stays", words)
 	}
 }

@@ -2,6 +2,7 @@
 package saved
 
 import (
+	"encoding/base64"
 	"errors"
 	"strings"
 	"time"
@@ -153,7 +154,22 @@ type Record struct {
 	Last  place.Key      `json:"last"` // the last message of the run
 	Run   place.Key      `json:"run"`  // its messages together
 	Bare  bool           `json:"bare,omitempty"`
-	Text  []byte         `json:"text"`
+	Text  Text           `json:"text"`
+}
+
+// Text is a text that comes back from JSON with the same bytes, whether they are valid UTF-8 or not.
+type Text string
+
+// MarshalText writes t in base64.
+func (t Text) MarshalText() ([]byte, error) {
+	return base64.StdEncoding.AppendEncode(nil, []byte(t)), nil
+}
+
+// UnmarshalText reads what MarshalText has written.
+func (t *Text) UnmarshalText(b []byte) error {
+	text, err := base64.StdEncoding.AppendDecode(nil, b)
+	*t = Text(text)
+	return err
 }
 
 // Part is a part of a message. Its text and its arguments are bytes: if the part is not a call, the arguments may not
@@ -194,12 +210,24 @@ func (p *Part) Back() {
 
 // Checkpoint is a summary, and what it stands for.
 type Checkpoint struct {
-	Text []byte `json:"text"`
+	Text Text `json:"text"` // as it is sent
 	Boundary
-	Body     []byte           `json:"body"`
+	Body     Text             `json:"body"` // that the next one updates, with what a digest has no room for
 	Carried  sections.Carried `json:"carried"`
-	Degraded string           `json:"degraded,omitempty"`
-	Healthy  *Checkpoint      `json:"healthy,omitempty"`
+	Degraded string           `json:"degraded,omitempty"` // why it was made without an LLM; "": it was not
+
+	// If Degraded, the newest one before it that a model wrote. What that one stands for is not read again; nil: none.
+	ByModel *Checkpoint `json:"healthy,omitempty"`
+}
+
+// Within returns c with its numbers in range.
+func (c Checkpoint) Within() Checkpoint {
+	c.Boundary, c.Carried = c.Boundary.Within(), c.Carried.Within()
+	if c.ByModel != nil {
+		byModel := c.ByModel.Within()
+		c.ByModel = &byModel
+	}
+	return c
 }
 
 // Boundary says where, in the repaired history, a summary ends.
@@ -231,6 +259,8 @@ func (c *Checkpoint) Check() error {
 		return errors.New("the summary is damaged")
 	case c.FirstKept.Key == (place.Key{}):
 		return errors.New("the summary does not say what it stands for")
+	case c.ByModel != nil:
+		return c.ByModel.Check()
 	}
 	return nil
 }
