@@ -45,16 +45,16 @@ func ask[T any](err error, f func(T)) {
 	}
 }
 
-// gather walks the tree of err as errors.As does, but it ends on any tree: a chain may lead back to itself.
-func gather(err error, own func(error) bool) finding {
-	var f finding
+// walk calls visit for each error in the tree of err, as errors.As does, but it ends on any tree: a chain may lead back
+// to itself.
+func walk(err error, visit func(node error)) {
 	queue := []error{err}
 	for i := 0; i < len(queue) && i < maxErrorNodes; i++ {
 		node := queue[i]
 		if node == nil {
 			continue
 		}
-		try(func() { f.inspect(node, own) })
+		try(func() { visit(node) })
 		try(func() {
 			switch e := node.(type) {
 			case interface{ Unwrap() error }:
@@ -65,6 +65,12 @@ func gather(err error, own func(error) bool) finding {
 			}
 		})
 	}
+}
+
+// gather returns what the tree of err holds.
+func gather(err error, own func(error) bool) finding {
+	var f finding
+	walk(err, func(node error) { f.inspect(node, own) })
 	for _, said := range f.system { // the errors around it repeat it
 		for i := range f.texts {
 			f.texts[i] = strings.ReplaceAll(f.texts[i], said, "")
