@@ -62,8 +62,8 @@ type takenOver struct {
 	// and results whose repeated lines are gone
 	wholeAgain []key
 	reopened   position     // see ledger
-	turnStart  position     // the beginning of the oldest turn that is kept, by its position in the request
-	limitedAt  position     // the same message by its index in the history
+	limitedAt  position     // the beginning of the oldest turn that is kept; zero: the turn limit dropped none
+	turnStart  position     // the same message, but its Index is its place in this request: see ledger
 	names      *saved.Names // of the calls behind a new checkpoint; nil: their own
 }
 

@@ -243,7 +243,7 @@ type position = place.Position
 
 // placesIn returns items with their keys and their indexes in the history passed in.
 func placesIn(items []*item) place.List {
-	l := placesBy(items)
+	l := placesInRequest(items)
 	l.Index = func(i int) int { return items[i].index }
 	l.Before = func(i, n int) (keys []key) {
 		for x := items[i].before; x != nil && len(keys) < n; x = x.before {
@@ -255,8 +255,8 @@ func placesIn(items []*item) place.List {
 	return l
 }
 
-// placesBy is placesIn where the index of an item is its place in the list.
-func placesBy(items []*item) place.List {
+// placesInRequest is placesIn where the index of an item is its place in the request.
+func placesInRequest(items []*item) place.List {
 	return place.List{Len: len(items), Key: func(i int) key { return items[i].fact.key }}
 }
 

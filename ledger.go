@@ -137,15 +137,18 @@ type undoable struct {
 
 // journal is what Options.Journal has received so far. It stays empty if that is not set.
 type journal struct {
-	deltas     int           // how many, in the life of the conversation
-	sent       int           // how many leading keys of ledger.sent were written
-	edits      map[key]*edit // edits that were written; the map is never changed
-	records    []*runRecord  // records that were written; likewise
-	checkpoint *checkpoint   // the checkpoint that was written
-	names      *saved.Names  // the newest names that were written
+	deltas  int     // how many, in the life of the conversation
+	written *ledger // the state that the next delta follows, without a journal; nil: an empty one
 
 	// The next delta follows the state that Restore was given and the one that it made of that: it has all in it.
 	isUnknown bool
+}
+
+// wasWritten notes that l, as it is now, is what the deltas up to this number say.
+func (l *ledger) wasWritten(number int) {
+	now := *l
+	now.journal = journal{} // else each state would hold all before it
+	l.journal = journal{deltas: number, written: &now}
 }
 
 // toldBody returns the limit of a body, in bytes, that the host or the provider named. 0: neither named one. A guessed

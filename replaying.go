@@ -310,7 +310,7 @@ func (a replaying) namesBehind(first int, keep []bool) *saved.Names {
 // limitTurns drops the oldest turns. The place of the last cut is remembered, so that the beginning of the request
 // stays the same until the list has grown by half, or the cache is cold.
 func (a replaying) limitTurns(limit int) {
-	start := max(0, a.ledger.TurnStart.Find(placesBy(a.items))) // -1: a history that begins elsewhere
+	start := max(0, a.ledger.TurnStart.Find(placesInRequest(a.items))) // -1: a history that begins elsewhere
 	turns := 0
 	for i := start; i < len(a.items); i++ {
 		if beginsTurn(a.items[i].sent) {

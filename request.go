@@ -103,15 +103,16 @@ func (c *call) writeDelta() error {
 	if c.opts.Journal == nil {
 		return nil
 	}
-	text, next, err := c.ledger.delta()
+	number := c.ledger.journal.deltas + 1
+	text, err := c.ledger.delta(number)
 	if err == nil {
-		c.note(func(l *ledger) { l.journal = journal{deltas: next.deltas, isUnknown: true} })
+		c.note(func(l *ledger) { l.journal = journal{deltas: number, isUnknown: true} })
 		err = c.opts.Journal(text)
 	}
 	if err != nil {
 		return fmt.Errorf("winnow: writing the journal: %w", err)
 	}
-	c.ledger.journal = next
+	c.ledger.wasWritten(number)
 	return nil
 }
 
@@ -136,7 +137,6 @@ func (l *ledger) recordSummary(d *draft) {
 func (l *ledger) remember(d *draft) {
 	l.edits = withoutGone(d, l.editsSent(d))
 	from := d.firstChanged()
-	l.journal.sent = min(l.journal.sent, from)
 	if from < len(l.Sent) {
 		l.Sent = slices.Clip(l.Sent[:from])
 	}

@@ -72,7 +72,7 @@ func restored(state []byte, deltas [][]byte) (*ledger, error) {
 	}
 	l, err := ledgerOf(&s)
 	if err == nil {
-		l.journal = l.journalFrom(s.Deltas)
+		l.wasWritten(s.Deltas)
 	}
 	return l, err
 }
@@ -333,35 +333,29 @@ func ledgerOf(s *saved.Snapshot) (*ledger, error) {
 	return l, errors.Join(r.errs...)
 }
 
-// journalFrom returns the journal of l once l was restored from a snapshot and the number of deltas that followed it.
-func (l *ledger) journalFrom(deltas int) journal {
-	return journal{
-		deltas: deltas, sent: len(l.Sent), edits: l.edits, records: l.records,
-		checkpoint: l.checkpoint, names: l.newestNames(),
+// delta returns what changed in l since the last delta, as the delta of this number.
+func (l *ledger) delta(number int) ([]byte, error) {
+	was := l.journal.written
+	if was == nil {
+		was = new(ledger)
 	}
-}
-
-// delta returns what changed in l since the last delta, and the journal as it will be once that is written.
-func (l *ledger) delta() ([]byte, journal, error) {
-	j := l.journal
-	d := saved.Delta{Snapshot: l.head(), From: min(j.sent, len(l.Sent)), SameCheckpoint: j.checkpoint == l.checkpoint}
-	j.deltas++
-	d.Deltas, d.Sent = j.deltas, l.Sent[d.From:]
+	d := saved.Delta{Snapshot: l.head(), SameCheckpoint: was.checkpoint == l.checkpoint, Whole: l.journal.isUnknown}
+	for d.From < min(len(was.Sent), len(l.Sent)) && was.Sent[d.From] == l.Sent[d.From] {
+		d.From++
+	}
+	d.Deltas, d.Sent = number, l.Sent[d.From:]
 	if d.SameCheckpoint { // the largest text of a snapshot, which most deltas do not change
 		d.Checkpoint = nil
 	}
-	if n := l.newestNames(); n != j.names {
-		d.Names, j.names = []saved.Names{*n}, n
+	switch n := l.newestNames(); {
+	case d.Whole:
+		d.Names = l.Names
+	case n != was.newestNames():
+		d.Names = []saved.Names{*n}
 	}
-	if j.isUnknown {
-		d.Whole, d.Names, j.isUnknown = true, l.Names, false
-	}
-	compareEdits(&d, j.edits, l.edits)
-	compareRecordLists(&d, j.records, l.records)
-	j.edits, j.records = l.edits, l.records
-	j.sent, j.checkpoint = len(l.Sent), l.checkpoint
-	text, err := json.Marshal(d)
-	return text, j, err
+	compareEdits(&d, was.edits, l.edits)
+	compareRecordLists(&d, was.records, l.records)
+	return json.Marshal(d)
 }
 
 // compareEdits adds to d the edits of now that are not in written, and the keys of those that are gone. Edits never
