@@ -158,7 +158,7 @@ func (c *compaction) inheritSummary(d *draft, cp *checkpoint) string {
 	switch {
 	case cp == nil:
 		return ""
-	case cp.Degraded != "" && len(d.digested) > 0: // the messages that the digest stands for are still there
+	case cp.isByDigest() && len(d.digested) > 0: // the messages that the digest stands for are still there
 		for i := range d.digested {
 			n := estimateWith(c.opts.Estimator, d.digested[i])
 			c.older = append(c.older, d.digested[i])
@@ -169,7 +169,7 @@ func (c *compaction) inheritSummary(d *draft, cp *checkpoint) string {
 		}
 	default:
 		c.previous, c.carried = string(cp.Body), cp.Carried
-		if cp.Degraded == "" {
+		if !cp.isByDigest() {
 			c.byModel = &cp.Checkpoint
 		}
 	}

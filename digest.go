@@ -50,7 +50,6 @@ func notesOf(previous string, messages iter.Seq[*Message]) *digest.Notes {
 	return n
 }
 
-// noteMessage adds m to the notes.
 func noteMessage(n *digest.Notes, m *Message) {
 	if m.Summary {
 		n.Earlier(messageParts(m))

@@ -335,7 +335,6 @@ func (d *draft) inForceNow() *inForce {
 	return d.inForce
 }
 
-// request returns the request as it stands.
 func (d *draft) request() *Request {
 	r := &Request{
 		Messages: d.messages(), History: d.returned, Tokens: d.tokens(), Counts: d.counts(),

@@ -243,10 +243,10 @@ func (f *fresh) leaveOutShown(i int, s source) bool {
 	if tokens >= f.items[i].tokens() {
 		return false
 	}
-	p, shows := f.editOf(i, parts, tokens, OpMinify, repeatsReason), f.items[s.message].key()
-	p.repeats = &shows
+	p := f.editOf(i, parts, tokens, OpMinify, repeatsReason)
+	p.repeats = f.items[s.message].key()
 	f.put(i, p)
-	f.repeated[shows] = true
+	f.repeated[p.repeats] = true
 	return true
 }
 

@@ -128,7 +128,6 @@ type anchor struct {
 	text        string
 }
 
-// isSet reports whether a has a text.
 func (a *anchor) isSet() bool { return a.text != "" }
 
 // stillHolds reports whether a text of history is unchanged if it has the address that it had before.

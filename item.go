@@ -78,7 +78,6 @@ func (x *item) size() int {
 // isBare reports whether x is a record of which only failures and what was changed are left, or nothing.
 func (x *item) isBare() bool { return x.record != nil && x.record.Bare }
 
-// position returns the position of x.
 func (x *item) position() position { return position{Key: x.fact.key, Index: x.index} }
 
 // dropEdit returns the edit that says that x is left out.
@@ -121,7 +120,6 @@ type itemList struct {
 	total int // sum of their tokens
 }
 
-// setItems makes items the request.
 func (l *itemList) setItems(items []*item) {
 	l.items, l.total = items, 0
 	for _, x := range items {
@@ -169,7 +167,6 @@ func (l *itemList) bytes() int {
 	return n
 }
 
-// images returns how many images the request has.
 func (l *itemList) images() int { return len(l.imageSizes()) }
 
 // imageSizes returns the bytes of each image.
@@ -330,9 +327,9 @@ type edit struct {
 	undecoded bool   // from a snapshot, which has no tokens of it, and may be damaged
 	body      uint32 // bytes of a request's body; 0: not asked for yet
 
-	// the key, as it is sent, of the earlier message that shows the lines left out here; nil: none were left out for
+	// the key, as it is sent, of the earlier message that shows the lines left out here; zero: none were left out for
 	// that
-	repeats *key
+	repeats key
 }
 
 // read sets the parts, the key and the tokens of p by m, the message that it edits. A snapshot may have another key.
@@ -350,7 +347,7 @@ func (p *edit) read(m *Message, e Estimator, h *hasher) {
 }
 
 // isRepeat reports whether p leaves out what an earlier message shows. p may be nil.
-func (p *edit) isRepeat() bool { return p != nil && p.repeats != nil }
+func (p *edit) isRepeat() bool { return p != nil && p.repeats != key{} }
 
 // isCut reports whether p shows only the ends of a result. p may be nil.
 func (p *edit) isCut() bool { return p != nil && (p.op == OpTruncate || p.op == OpTrim) }

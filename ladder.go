@@ -202,7 +202,7 @@ func (l *ladder) withoutMargin(context.Context) *proposal {
 // Only the newest results are left to cut, and the model works with those, so they are cut only if the digest is not
 // enough, or if there is none.
 func (l *ladder) digest(ctx context.Context) *proposal {
-	p := l.digested(ctx)
+	p := l.withNextDigest(ctx)
 	if p.draft == nil {
 		p.draft = l.newDraft()
 	}
@@ -219,7 +219,7 @@ func (l *ladder) digest(ctx context.Context) *proposal {
 // shorterDigest makes the summary in the request shorter, the second time also by what people said last. Each is done
 // only if nothing else helps.
 func (l *ladder) shorterDigest(ctx context.Context) *proposal {
-	p := l.digested(ctx)
+	p := l.withNextDigest(ctx)
 	if p.draft != nil && p.draft.makeFit() {
 		return p
 	}
@@ -232,8 +232,8 @@ func (l *ladder) nextDigest() compactCall {
 	return compactCall{by: Digest(), because: l.whyDigest(), brevity: min(brevity(l.digests-1), wordsCut)}
 }
 
-// digested returns the history with the next digest. It has no draft if there is no digest.
-func (l *ladder) digested(ctx context.Context) *proposal {
+// withNextDigest returns the history with the next digest. It has no draft if there is none.
+func (l *ladder) withNextDigest(ctx context.Context) *proposal {
 	d, report, _ := l.compact(ctx, l.replay(l.draft.begunWith), l.nextDigest())
 	return &proposal{draft: d, report: report}
 }

@@ -104,6 +104,9 @@ type checkpoint struct {
 	message Message // with its Text
 }
 
+// isByDigest reports whether c has a summary, and a digest wrote some of it.
+func (c *checkpoint) isByDigest() bool { return c != nil && c.Degraded != "" }
+
 // setText sets the text of c, and what follows from it.
 func (c *checkpoint) setText(h *hasher, text string) {
 	c.Text = saved.Text(text)

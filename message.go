@@ -196,7 +196,6 @@ func (m Message) Paused() bool {
 	return m.StopReason == pauseTurn || m.StopReason == "" && open
 }
 
-// callsOf iterates over the calls of m.
 func callsOf(m *Message) iter.Seq[*Part] {
 	return func(yield func(*Part) bool) {
 		for i := range m.Parts {
@@ -259,12 +258,10 @@ func hasPart(m *Message, is func(p *Part) bool) bool {
 	return false
 }
 
-// holdsOnlyText reports whether m has no part but texts.
 func holdsOnlyText(m *Message) bool {
 	return !hasPart(m, func(p *Part) bool { return p.Kind != KindText })
 }
 
-// textBytes returns the length of the texts of m in bytes.
 func textBytes(m *Message) (n int) {
 	for i := range m.Parts {
 		if m.Parts[i].Kind == KindText {
@@ -377,7 +374,6 @@ func isEmptyPart(p *Part, forRequest bool) bool {
 // calls.
 func isStrayCall(m *Message, p *Part) bool { return p.Kind == KindToolCall && m.Role != RoleAssistant }
 
-// validArguments reports whether raw is empty or valid JSON.
 func validArguments(raw json.RawMessage) bool {
 	return len(raw) == 0 || json.Valid(raw)
 }

@@ -379,7 +379,6 @@ func RecallTool() Tool {
 	return Tool{Name: recall.Name, Description: description, Schema: json.RawMessage(schema)}
 }
 
-// recallOverhead estimates how many tokens RecallTool takes in a request.
 func recallOverhead(e Estimator) int {
 	text, err := json.Marshal(RecallTool())
 	if err != nil { // cannot happen: all values are constants

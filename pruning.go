@@ -69,7 +69,6 @@ func (p *pruning) left(r *excerpt.Result) Message {
 	return m
 }
 
-// opOf says what was done to r.
 func opOf(r *excerpt.Result) Op {
 	if r.Change == excerpt.Trimmed {
 		return OpTrim
@@ -77,7 +76,6 @@ func opOf(r *excerpt.Result) Op {
 	return OpClear
 }
 
-// findResults lists the results that may be pruned.
 func (p *pruning) findResults() {
 	end := p.history.len()
 	if p.KeepLastAssistants > 0 {
@@ -108,7 +106,6 @@ func (p *pruning) findResults() {
 	}
 }
 
-// textChars returns the number of characters of the texts of m.
 func textChars(m *Message) (n int) {
 	for i := range m.Parts {
 		if m.Parts[i].Kind == KindText {

@@ -327,7 +327,6 @@ func originOf(m *Message, tool string) string {
 
 // The notes in placeholders say how to recall what was left out. This file also recognizes the answers of recall.
 
-// handlesOf returns the handles of the messages of a history.
 func handlesOf(facts []*fact) *recall.Handles {
 	return recall.NewHandles(len(facts), func(i int) [16]byte { return facts[i].key })
 }

@@ -187,7 +187,6 @@ func (f folding) recordOf(run []*item, text string) *runRecord {
 	return r
 }
 
-// writeSteps tells w of the messages of run.
 func (f folding) writeSteps(w *record.Writer, run []*item) {
 	for i, x := range run {
 		note := ""

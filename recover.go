@@ -150,13 +150,11 @@ func (l *ladder) take(p *proposal, fits bool) *proposal {
 // saving a few tokens is no reason to leave it out.
 func (l *ladder) isSmaller(d, s *draft) bool {
 	most := l.size(s)
-	if isDigested(d.checkpoint) && s.checkpoint != nil && !isDigested(s.checkpoint) {
+	if d.checkpoint.isByDigest() && s.checkpoint != nil && !s.checkpoint.isByDigest() {
 		most = count.Share(most, leastShrink)
 	}
 	return l.size(d) < most
 }
-
-func isDigested(c *checkpoint) bool { return c != nil && c.Degraded != "" }
 
 // size returns the size of d in the unit in which a request was refused: bytes of its body, or tokens.
 func (l *ladder) size(d *draft) int {

@@ -203,7 +203,6 @@ func hasSubstance(m *Message) bool {
 
 // The repaired history: every message that stays, and an edit for each that does not stay as it was.
 
-// build writes the repaired history and the edits.
 func (r *repair) build() {
 	h := r.history
 	last := r.lastKept()

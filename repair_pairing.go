@@ -49,7 +49,6 @@ type laterResults struct {
 // partAt is the place of a part: its message, and where it stands in that.
 type partAt struct{ message, part int }
 
-// collect lists the calls and the results of the history.
 func (r *repair) collect() {
 	h := r.history
 	columns := make([]int32, 2*len(h)) // one allocation for both
@@ -83,7 +82,6 @@ func (r *repair) collect() {
 	}
 }
 
-// isCallOf reports whether call s exists and is of message i.
 func (r *repair) isCallOf(i int, s int32) bool {
 	return int(s) < len(r.pairs.Calls) && r.pairs.Calls[s].Message == int32(i)
 }

@@ -49,7 +49,7 @@ func (a replaying) limitAndReplay() {
 			p.read(x.own, a.opts.Estimator, &a.index.hasher)
 		}
 		if a.show(i, p); p.isRepeat() {
-			a.repeated[*p.repeats] = true
+			a.repeated[p.repeats] = true
 		}
 	}
 	a.showRepeats(false)
@@ -161,7 +161,7 @@ func (a replaying) leaveOutSummarized(c *checkpoint, keep []bool) int {
 	inSummary := a.keptByLimit(max(0, limited))
 	undigested, pending := c.unsummarized(a.items)
 	a.reported = slices.Grow(a.reported, first)
-	if c.Degraded != "" {
+	if c.isByDigest() {
 		a.digested = slices.Grow(a.digested, max(0, first-undigested)+1)
 	}
 	unreadable := a.countUnreadable(c)
@@ -193,7 +193,7 @@ func (a replaying) leaveOutSummarized(c *checkpoint, keep []bool) int {
 		switch {
 		case isLimited(i), i < limited && !hasWords: // it begins a turn of which an older summary has the rest
 			op, reason = OpLimit, a.limitReason(i)
-		case c.Degraded != "" && (i >= undigested || i == pending):
+		case c.isByDigest() && (i >= undigested || i == pending):
 			a.digested = append(a.digested, *a.items[i].own)
 		}
 		if op == OpCompact && !hasWords {

@@ -128,7 +128,7 @@ func (t *tries) count(r *Request, m *meter) {
 func (l *ledger) recordSummary(d *draft) {
 	l.Flushed = false // the next compaction has a flush of its own
 	l.Names = withNames(l.Names, d.names, d.checkpoint.SummaryKeys)
-	if d.checkpoint.Degraded != "" {
+	if d.checkpoint.isByDigest() {
 		l.DigestAt = d.historyTokens()
 	}
 }

@@ -19,7 +19,6 @@ type sized struct {
 	unchangedPrefix int // leading messages up to which the provider's count of the last request still holds
 }
 
-// setBudget sets the budget by what is known of limits.
 func (s *sized) setBudget() {
 	s.budget = count.Least(s.accounting.Budget(s.window-s.opts.Reserve), s.mostTokens)
 }

@@ -100,7 +100,7 @@ func (c shortening) showRepeats(all bool) {
 	}
 	isShown := map[key]bool{}
 	for i, x := range c.items {
-		if p := x.edit; p.isRepeat() && !isShown[*p.repeats] {
+		if p := x.edit; p.isRepeat() && !isShown[p.repeats] {
 			c.showWhole(i)
 		}
 		if k := x.key(); c.repeated[k] {

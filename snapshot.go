@@ -53,7 +53,6 @@ func (m *Manager) Restore(state []byte, deltas ...[]byte) error {
 	return nil
 }
 
-// restored returns the ledger that state and deltas describe.
 func restored(state []byte, deltas [][]byte) (*ledger, error) {
 	s := saved.Snapshot{Winnow: saved.Version}
 	if len(state) > 0 || len(deltas) == 0 {
@@ -139,12 +138,8 @@ func savedRecords(records []*runRecord) (list []saved.Record) {
 
 // saved keeps the parts that are sent: the text of an edit must not change, even if the code that made it does.
 func (p *edit) saved() saved.Edit {
-	e := saved.Edit{Key: p.key, Op: string(p.op), Reason: p.reason}
-	if p.isRepeat() {
-		e.Repeats = *p.repeats
-	}
-	// The text of an edit with forms is not stored: it is made again from the message in the history.
-	if e.Forms = p.forms; e.Forms == 0 {
+	e := saved.Edit{Key: p.key, Op: string(p.op), Reason: p.reason, Forms: p.forms, Repeats: p.repeats}
+	if e.Forms == 0 { // else the text is made again from the message in the history
 		e.Parts = saveParts(p.sent())
 	}
 	return e
@@ -308,16 +303,12 @@ func (r *reader) state(s *saved.State) undoable {
 		}
 		p := &edit{parts: partsOf(e.Parts)} // as parts: partsFor finds the Source of even a single text again
 		p.key, p.op, p.reason, p.undecoded = e.Key, Op(e.Op), e.Reason, true
-		p.forms = e.Forms
-		if earlier := e.Repeats; earlier != (key{}) {
-			p.repeats = &earlier // not &e.Repeats, which would keep all of e
-		}
+		p.forms, p.repeats = e.Forms, e.Repeats
 		u.edits[k] = p
 	}
 	return u
 }
 
-// ledgerOf returns the ledger that a snapshot describes.
 func ledgerOf(s *saved.Snapshot) (*ledger, error) {
 	var r reader
 	l := &ledger{

@@ -321,7 +321,7 @@ func (d *draft) mayReplaceDigest() bool { return len(d.digested) > 0 && d.fits()
 // cache went cold since, or the history has grown by a share of the budget. After answers that were refused only growth
 // counts.
 func (d *draft) hasOldDigest() bool {
-	if !isDigested(d.checkpoint) || !d.opts.asksSummarizer() {
+	if !d.checkpoint.isByDigest() || !d.opts.asksSummarizer() {
 		return false
 	}
 	b := &d.ledger.Breaker
@@ -410,7 +410,7 @@ func (s *span) summaryIsTooLong() bool {
 		return s.replaced.Earlier > limit+s.summaryFrame()+summary.LeastGain
 	}
 	text := string(s.checkpoint.Body)
-	if s.checkpoint.Degraded != "" { // the request may say less
+	if s.checkpoint.isByDigest() { // the request may say less
 		text, _ = sections.Read(joinedText(&s.checkpoint.message))
 	}
 	return textTokens(s.opts.Estimator, text) > limit

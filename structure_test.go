@@ -213,6 +213,29 @@ func eachFile(t *testing.T, f func(set *token.FileSet, path string, tree *ast.Fi
 	}
 }
 
+// TestReceivers: the methods of a type of the root have receivers of one name, all of them pointers or none.
+func TestReceivers(t *testing.T) {
+	first := map[string]string{}
+	for _, file := range parsedFiles(t, token.NewFileSet(), ".") {
+		for _, d := range file.tree.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Recv == nil || len(f.Recv.List[0].Names) == 0 {
+				continue
+			}
+			name, of := f.Recv.List[0].Names[0].Name, f.Recv.List[0].Type
+			if star, ok := of.(*ast.StarExpr); ok {
+				name, of = "*"+name, star.X
+			}
+			typeName := of.(*ast.Ident).Name
+			if first[typeName] == "" {
+				first[typeName] = name
+			}
+			assert.Equal(t, first[typeName], name, "%s of %s in %s", f.Name.Name, typeName, file.name)
+		}
+	}
+	assert.Greater(t, len(first), 50, "types with methods")
+}
+
 // What a reader takes in at once. A file, a function, a struct or a condition above these is asking to be named in parts.
 const (
 	mostFileLines     = 900

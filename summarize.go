@@ -88,10 +88,8 @@ func newSummaryRun(ctx context.Context, o SummarizeOptions) *summaryRun {
 	return r
 }
 
-// tokens estimates a text.
 func (r *summaryRun) tokens(text string) int { return textTokens(r.Estimator, text) }
 
-// run summarizes history.
 func (r *summaryRun) run(history []Message) (*Summary, error) {
 	text := r.Previous
 	if len(history) > 0 {

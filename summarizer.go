@@ -105,7 +105,6 @@ func meterIn(ctx context.Context) *meter {
 	return m
 }
 
-// meteredBy returns ctx for work that m counts.
 func meteredBy(ctx context.Context, m *meter) context.Context {
 	return context.WithValue(ctx, meterKey{}, m)
 }
@@ -204,7 +203,6 @@ const noSummarizer = "no summarizer"
 // fails.
 type digester struct{}
 
-// isDigest reports whether s is the summarizer of Digest.
 func isDigest(s Summarizer) bool {
 	_, is := s.(digester)
 	return is

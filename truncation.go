@@ -68,7 +68,6 @@ func (t *truncation) isWithin(m *Message, tokens int) bool {
 	return tokens <= t.limit && textBytes(m) <= t.MaxChars
 }
 
-// limits returns the limits for the texts of one result.
 func (t *truncation) limits() excerpt.Limits {
 	return excerpt.Limits{
 		MinKeep: t.MinKeepChars, Notice: t.Notice, Note: t.note, HeadOnly: t.HeadOnly, BothEnds: t.bothEnds,
