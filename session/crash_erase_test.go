@@ -148,7 +148,7 @@ func TestDeletionThatCannotEnd(t *testing.T) {
 	}
 	for name, first := range ask {
 		for _, isListed := range []bool{false, true} {
-			name := fmt.Sprintf("%s, with a catalog: %v", name, isListed)
+			name := fmt.Sprintf("%s, listed: %v", name, isListed)
 			fsys := sessiontest.NewCrashFS()
 			store, err := sessiontest.OpenFiles(fsys, nil)
 			require.NoError(t, err, name)

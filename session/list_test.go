@@ -69,27 +69,6 @@ func checkListed(ctx context.Context, store *session.Store, acked map[string]int
 	return nil
 }
 
-// TestOldCatalog: the list that earlier versions kept beside the logs changes no answer, and is removed with the first
-// erasure, because it has titles.
-func TestOldCatalog(t *testing.T) {
-	ctx := t.Context()
-	dir := t.TempDir()
-	store, err := session.OpenDirectory(dir, nil)
-	require.NoError(t, err)
-	sayTo(t, store, "k", 1, "hello")
-	sayTo(t, store, "other", 1, "hello")
-	old := filepath.Join(dir, "catalog.jsonl")
-	require.NoError(t, os.WriteFile(old, []byte(`{"key":"gone","status":{"info":{"title":"secret"}}}`+"\n"), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "catalog.lock"), nil, 0o600))
-	requireListed(t, store, map[string]int{"k": 1, "other": 1}, "with an old catalog")
-	_, err = upkeep.Erase(ctx, store, "k")
-	require.NoError(t, err)
-	left, err := filepath.Glob(filepath.Join(dir, "catalog*"))
-	require.NoError(t, err)
-	require.Empty(t, left)
-	requireListed(t, store, map[string]int{"other": 1}, "after the erasure")
-}
-
 // TestListOfArchives: archives are listed as their logs were, with or without a comment.
 func TestListOfArchives(t *testing.T) {
 	ctx := t.Context()

@@ -18,7 +18,7 @@ import (
 )
 
 // TestStatusIsWhatTheLinesAddUpTo runs random programs. The status is the same, whether it is read from the end of the
-// log, from the catalog, or added up line by line.
+// log, or added up line by line.
 func TestStatusIsWhatTheLinesAddUpTo(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

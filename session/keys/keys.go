@@ -63,17 +63,6 @@ func TypeOf(key string) Type {
 	return Direct
 }
 
-// Type returns the type of the key.
-func (k Key) Type() Type {
-	switch {
-	case k.Thread != "":
-		return Thread
-	case k.Kind == KindGroup || k.Kind == KindChannel:
-		return Group
-	}
-	return Direct
-}
-
 // String returns the key as text. For [KindOther] that is the ID itself.
 func (k Key) String() string { return k.format(escape) }
 

@@ -31,7 +31,7 @@ func ExampleScheme_Direct() {
 
 func ExampleParse() {
 	k, ok := keys.Parse("agent:helper:slack:channel:C1:thread:1700.5")
-	fmt.Println(ok, k.Kind, k.Agent, k.Channel, k.ID, k.Thread, k.Type())
+	fmt.Println(ok, k.Kind, k.Agent, k.Channel, k.ID, k.Thread, keys.TypeOf(k.String()))
 	parent, _ := keys.ParentOf("agent:helper:slack:channel:C1:thread:1700.5")
 	fmt.Println(parent)
 	// Output:
@@ -217,8 +217,15 @@ func TestKeysComeBack(t *testing.T) {
 		if !ok || got != k {
 			t.Fatalf("%+v becomes %q, which is %+v", k, text, got)
 		}
-		if keys.TypeOf(text) != k.Type() {
-			t.Fatalf("%q is of type %s, its parts say %s", text, keys.TypeOf(text), k.Type())
+		want := keys.Direct
+		switch {
+		case k.Thread != "":
+			want = keys.Thread
+		case k.Kind == keys.KindGroup, k.Kind == keys.KindChannel:
+			want = keys.Group
+		}
+		if keys.TypeOf(text) != want {
+			t.Fatalf("%q is of type %s, its parts say %s", text, keys.TypeOf(text), want)
 		}
 		if other, ok := seen[text]; ok && other != k {
 			t.Fatalf("%+v and %+v are both %q", k, other, text)

@@ -160,8 +160,8 @@ func listedComment(ctx context.Context, log backend.Log) string {
 	return string(text)
 }
 
-// readComment reads the comment of an archive. It returns false if there is none, as in archives of earlier versions
-// and in those that were rewritten.
+// readComment reads the comment of an archive. It returns false if there is none, as in archives
+// that were rewritten.
 func readComment(in files.Dir, name, key string) (l listed, ok bool) {
 	head, err := archiveHead(in, name)
 	ok = err == nil && json.Unmarshal([]byte(head.Comment), &l) == nil

@@ -116,7 +116,7 @@ func remainsIn(names []string) (left []string) {
 // where nobody looks for copies: the unfinished file of a fork whose process was killed is in a directory without a
 // log.
 func (d *Directory) Sweep(ctx context.Context, keys ...string) error {
-	err := d.forgetCatalog()
+	var err error
 	for _, key := range keys {
 		dir, failed := d.sessionDir(key, false)
 		if failed == nil && dir != "" {
@@ -138,16 +138,4 @@ func (d *Directory) Sweep(ctx context.Context, keys ...string) error {
 		}
 		return errors.Join(l.sweep(), l.Close())
 	})
-}
-
-// forgetCatalog removes the list that earlier versions kept beside the logs: it repeats titles. It syncs even if there
-// is none, because whoever removed it may have been killed before the removal was durable.
-func (d *Directory) forgetCatalog() error {
-	names, err := d.fs.List(".")
-	for _, name := range names {
-		if err == nil && strings.HasPrefix(name, oldCatalog) {
-			err = d.remove(name)
-		}
-	}
-	return errors.Join(err, d.fs.SyncDir("."))
 }

@@ -38,8 +38,7 @@ const (
 	nextName   = "turn.next"
 	lockName   = "log.lock"
 	failedMark = ".failed"
-	tempSuffix = ".tmp"    // an unfinished file
-	oldCatalog = "catalog" // begins the names of what earlier versions made beside s
+	tempSuffix = ".tmp" // an unfinished file
 
 	// A byte of a key takes up to 6 bytes of JSON, and the header of a fork has two keys.
 	LongestHeader = 2*6*jsonl.MaxKey + 1024
@@ -93,7 +92,7 @@ func (d *Directory) create() error {
 		return err
 	}
 	for _, name := range names {
-		if name != "s" && !strings.HasPrefix(name, storeFile) && !strings.HasPrefix(name, oldCatalog) {
+		if name != "s" && !strings.HasPrefix(name, storeFile) {
 			return fmt.Errorf("%w: the directory has %q in it, and no %s", errs.ErrFormat, name, storeFile)
 		}
 	}

@@ -245,7 +245,7 @@ func (s *Scanner) take(l *Line, yield func(*Line) error) error {
 	if l.Batch[0] < l.Batch[1] {
 		return nil
 	}
-	defer s.dropPending()
+	defer func() { s.pending = nil }()
 	for i := range s.pending {
 		b := &s.pending[i]
 		if s.skips != nil && s.skips(b) { // so it is not read twice
@@ -273,18 +273,7 @@ func (s *Scanner) breakBatch() {
 	for _, l := range s.pending {
 		s.report(l.Offset, int64(len(l.Data)), l.ID, "the batch is not complete")
 	}
-	s.dropPending()
-}
-
-// maxSparePending limits the memory that is kept for the next batch, in lines.
-const maxSparePending = 1 << 10
-
-// dropPending forgets the lines held back, and the texts that they point to.
-func (s *Scanner) dropPending() {
-	clear(s.pending)
-	if s.pending = s.pending[:0]; cap(s.pending) > maxSparePending {
-		s.pending = nil
-	}
+	s.pending = nil
 }
 
 // maxPieces is how many possible beginnings of lines are tried within a damaged line, and how many possible ends for
