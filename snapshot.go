@@ -232,7 +232,10 @@ func (r *reader) checkpoint(c *saved.Checkpoint) *checkpoint {
 		r.errs = append(r.errs, err)
 		return nil
 	}
-	cp := &checkpoint{Checkpoint: c.Within()}
+	cp := &checkpoint{Checkpoint: *c}
+	for own := &cp.Checkpoint; own != nil; own = own.ByModel {
+		own.Carried = own.Carried.Within()
+	}
 	// The keys are not stored: they follow from the text, and stored ones could only contradict that.
 	cp.setText(&r.hasher, string(c.Text))
 	return cp
@@ -266,9 +269,7 @@ func (r *reader) record(s *saved.Record) *runRecord {
 		r.errs = append(r.errs, err)
 		return nil
 	}
-	own := *s
-	own.First = s.First.Within()
-	return newRecord(&r.hasher, own)
+	return newRecord(&r.hasher, *s)
 }
 
 // saysWhat reports whether e names a known operation and holds what that operation makes.
@@ -285,10 +286,10 @@ func saysWhat(e *saved.Edit) bool {
 // state reads what a recovery can undo. A snapshot holds the ledger's state and, while a recovery is open, also the
 // state from before it.
 func (r *reader) state(s *saved.State) undoable {
-	u := undoable{guess: s.Guess.Within(), body: s.BodyGuess.Within(), rewrites: rewrites{
+	u := undoable{guess: s.Guess, body: s.BodyGuess, rewrites: rewrites{
 		edits: map[key]*edit{}, checkpoint: r.checkpoint(s.Checkpoint), Decisions: s.Decisions,
 	}}
-	u.Reopened, u.TurnStart, u.Apart = s.Reopened.Within(), s.TurnStart.Within(), r.keys(s.Apart)
+	r.keys(s.Apart)
 	u.refused = r.keys(s.Refused[max(0, len(s.Refused)-maxRemembered):])
 	for i := range s.Records {
 		if n := r.record(&s.Records[i]); n != nil {
@@ -311,15 +312,14 @@ func (r *reader) state(s *saved.State) undoable {
 
 func ledgerOf(s *saved.Snapshot) (*ledger, error) {
 	var r reader
-	l := &ledger{
-		Memory: s.Memory.Within(), Cache: saved.Cache{CacheUse: s.CacheUse.Within(), Promise: s.Promise.Within()},
-		tries: tries{Tries: s.Tries.Within()}, // before revert, which adds the requests that were refused
-	}
+	s.InRange()
+	l := &ledger{Memory: s.Memory, Cache: s.Cache}
+	l.tries.Tries = s.Tries // before revert, which adds the requests that were refused
 	l.Sent = r.keys(l.Sent)
 	// undoable is the same struct for the ledger and for what it was before a recovery.
 	l.revert(r.state(&s.State))
 	if a := s.Recovery; a != nil {
-		l.recovery = &recovery{before: r.state(&a.Before), tokens: a.Tokens.Within(), bytes: a.Bytes.Within()}
+		l.recovery = &recovery{before: r.state(&a.Before), tokens: a.Tokens, bytes: a.Bytes}
 	}
 	return l, errors.Join(r.errs...)
 }

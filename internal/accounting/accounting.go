@@ -16,17 +16,6 @@ type Account struct {
 	Body   Limit `json:"-"`                // like Guess, in bytes of a request's body
 }
 
-// Within returns a with its numbers in range: it may come from a disk.
-func (a Account) Within() Account {
-	for _, n := range []*int{&a.Estimate, &a.Prompt, &a.MostHidden, &a.Limit, &a.Window} {
-		*n = max(0, *n)
-	}
-	if a.Messages = max(Lost, a.Messages); a.Billed < 0 || a.Estimated < 0 { // JSON has no NaN and no infinity
-		a.Billed, a.Estimated = 0, 0
-	}
-	return a
-}
-
 // Budget returns how many tokens a request may have if the window has n for it. It is at most the limit that the
 // provider told, and at most the guessed one.
 func (a *Account) Budget(n int) int { return count.Least(a.Told(n), a.Guess.Most) }

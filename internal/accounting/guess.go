@@ -46,17 +46,6 @@ func (s *Refused) Add(n int) {
 	s.Smallest = min(s.Smallest, n)
 }
 
-// Within returns s with its numbers in range: it may come from a disk.
-func (s Refused) Within() Refused { return Refused{max(0, s.First), max(0, s.Smallest)} }
-
-// Within returns g with its numbers in range.
-func (g Limit) Within() Limit {
-	for _, n := range []*int{&g.Most, &g.Refused, &g.Refusals, &g.Doubtful, &g.Doubts, &g.Age} {
-		*n = max(0, *n)
-	}
-	return g
-}
-
 // Settle returns what becomes of g after a recovery in which these requests were refused. In the end a request of size
 // taken was accepted, within limit. believed is what was believed to fit; 0: anything.
 func (g Limit) Settle(s Refused, limit, taken, believed int) Limit {

@@ -52,14 +52,6 @@ func distance(a, b int) int { return max(a-b, b-a) }
 // Moved returns p for a history in which its message has that much higher an index.
 func (p Position) Moved(by int) Position { return Position{p.Key, p.Index + by} }
 
-// Within returns p with an index that is not negative: what is read from a disk may hold any number.
-func (p Position) Within() Position {
-	if p.Key == (Key{}) {
-		return Position{}
-	}
-	return Position{p.Key, max(0, p.Index)}
-}
-
 // Bookmark is a position with the neighbours of its message. They tell the message from one that reads the same and
 // stands in another conversation.
 type Bookmark struct {
@@ -101,7 +93,7 @@ func (l *List) before(i, n int) []Key {
 // Find returns the index in l of the bookmarked message, or -1.
 func (m Bookmark) Find(l List) int {
 	return m.nearest(&l, func(i int) bool {
-		if before := l.before(i, m.Count); m.Count > 0 && len(before) == m.Count {
+		if before := l.before(i, min(m.Count, neighbours)); m.Count > 0 && len(before) == m.Count {
 			return Of(before) == m.Before
 		}
 		if m.Count == 0 && m.After == (Key{}) {
@@ -111,10 +103,4 @@ func (m Bookmark) Find(l List) int {
 		// message then decides.
 		return m.After != Key{} && i+1 < l.Len && l.Key(i+1) == m.After
 	})
-}
-
-// Within returns m in range, see [Position.Within]. A large count would make Find read many messages at each place.
-func (m Bookmark) Within() Bookmark {
-	m.Position, m.Count = m.Position.Within(), min(max(0, m.Count), neighbours)
-	return m
 }

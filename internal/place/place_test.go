@@ -61,10 +61,3 @@ func TestBookmarkKnowsWhatIsNotInTheList(t *testing.T) {
 	assert.Equal(t, 3, m.Find(listOf("abcx")))
 	assert.Equal(t, -1, m.Find(listOf("abcdex")), "a later one, behind messages that nobody has read")
 }
-
-func TestWithin(t *testing.T) {
-	assert.Equal(t, Position{}, Position{Index: 7}.Within())
-	assert.Equal(t, Position{Key: Key{1}}, Position{Key{1}, -7}.Within())
-	assert.Equal(t, neighbours, Bookmark{Position: Position{Key: Key{1}}, Count: 1 << 40}.Within().Count)
-	assert.Zero(t, Bookmark{Count: -1}.Within().Count)
-}

@@ -24,10 +24,10 @@ type Base struct {
 // Promise is what the last request should read of its base.
 type Promise struct {
 	Base     Base      `json:"base,omitzero"`
-	SentAt   time.Time `json:"sentAt,omitzero"`    // of the last request; zero: it is the base
-	Estimate int       `json:"estimate,omitempty"` // of its messages
-	Kept     int       `json:"kept,omitempty"`     // leading messages of the base that all since have; or Elsewhere
-	Whose    Whose     `json:"whose,omitempty"`    // who changed what stood behind these; "": nobody
+	SentAt   time.Time `json:"sentAt,omitzero"`           // of the last request; zero: it is the base
+	Estimate int       `json:"estimate,omitempty"`        // of its messages
+	Kept     int       `json:"kept,omitempty" least:"-1"` // leading messages of the base that all since have; or Elsewhere
+	Whose    Whose     `json:"whose,omitempty"`           // who changed what stood behind these; "": nobody
 	Reason   string    `json:"reason,omitempty"`
 	Size
 }
@@ -210,29 +210,6 @@ func saysMessages(reason string) bool {
 // saysPrefix reports whether it is about what stands beside them: the model, the system prompt, tools, the tier.
 func saysPrefix(reason string) bool {
 	return strings.HasSuffix(reason, "_changed") && !saysMessages(reason)
-}
-
-// Within returns p with its numbers in range: a file may hold any number.
-func (p Promise) Within() Promise {
-	b := &p.Base
-	for _, n := range []*int{
-		&b.Prompt, &b.Held, &b.Output, &b.Estimate, &b.Messages, &p.Estimate, &p.Cached, &p.Error, &p.Hidden,
-		&p.Least, &p.Most,
-	} {
-		*n = max(0, *n)
-	}
-	p.Kept = max(Elsewhere, p.Kept)
-	return p
-}
-
-// Within returns u with its numbers in range.
-func (u Use) Within() Use {
-	for _, n := range []*int{
-		&u.Requests, &u.Expected, &u.Read, &u.Missed, &u.Rewritten, &u.Changed, &u.Expired, &u.Lost,
-	} {
-		*n = max(0, *n)
-	}
-	return u
 }
 
 func (u *Use) add(whose Whose, tokens int) {

@@ -4,6 +4,8 @@ package saved
 import (
 	"encoding/base64"
 	"errors"
+	"reflect"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -30,6 +32,32 @@ type Snapshot struct {
 	Cache
 	Deltas int `json:"deltas,omitempty"` // that Options.Journal was given
 	State
+}
+
+// InRange brings the numbers of s into the range that they have in a ledger, so that no sum overflows and no count is
+// negative: a file may hold any number. Least is 0, or what the field says.
+func (s *Snapshot) InRange() { inRange(reflect.ValueOf(s), 0) }
+
+func inRange(v reflect.Value, least int64) {
+	switch {
+	case v.CanInt():
+		v.SetInt(max(v.Int(), least))
+	case v.CanFloat():
+		v.SetFloat(max(v.Float(), 0))
+	case v.Kind() == reflect.Pointer && !v.IsNil():
+		inRange(v.Elem(), 0)
+	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct:
+		for i := range v.Len() {
+			inRange(v.Index(i), 0)
+		}
+	case v.Kind() == reflect.Struct:
+		for field, value := range v.Fields() {
+			if value.CanSet() {
+				least, _ := strconv.ParseInt(field.Tag.Get("least"), 10, 64) // 0 where it is not said
+				inRange(value, least)
+			}
+		}
+	}
 }
 
 // Memory is what a manager remembers in the form of a snapshot, except for what the parts below have.
@@ -77,23 +105,6 @@ type Cache struct {
 	Promise  promise.Promise `json:"promise,omitzero"`  // of the last request
 }
 
-// Within returns m with its numbers in range, so that no sum overflows and no count is negative: a file may hold any
-// number.
-func (m Memory) Within() Memory {
-	for _, n := range []*int{
-		&m.Tokens, &m.Estimate, &m.Bytes, &m.Body, &m.Images, &m.Refusals, &m.DigestAt,
-	} {
-		*n = max(0, *n)
-	}
-	m.Names = m.Names[max(0, len(m.Names)-mostNames):]
-	for i := range m.Names {
-		m.Names[i].FirstKept = m.Names[i].FirstKept.Within()
-	}
-	m.Accounting, m.Breaker = m.Accounting.Within(), m.Breaker.Within()
-	m.End, m.Ahead = m.End.Within(), m.Ahead.Within()
-	return m
-}
-
 // State is what a recovery can undo.
 type State struct {
 	Guess     accounting.Limit `json:"guess,omitzero"`
@@ -129,11 +140,6 @@ type Tries struct {
 	Compactions int  `json:"compactions,omitempty"` // a summarizer was asked for
 	Calls       int  `json:"calls,omitempty"`       // of the summarizer for them
 	Truncated   bool `json:"truncated,omitempty"`
-}
-
-// Within returns t with its numbers in range: no count is negative.
-func (t Tries) Within() Tries {
-	return Tries{max(0, t.Refusals), max(0, t.Compactions), max(0, t.Calls), t.Truncated}
 }
 
 // Edit is how one message is sent instead of as it is in the history.
@@ -220,16 +226,6 @@ type Checkpoint struct {
 	ByModel *Checkpoint `json:"healthy,omitempty"`
 }
 
-// Within returns c with its numbers in range.
-func (c Checkpoint) Within() Checkpoint {
-	c.Boundary, c.Carried = c.Boundary.Within(), c.Carried.Within()
-	if c.ByModel != nil {
-		byModel := c.ByModel.Within()
-		c.ByModel = &byModel
-	}
-	return c
-}
-
 // Boundary says where, in the repaired history, a summary ends.
 type Boundary struct {
 	FirstKept place.Bookmark `json:"firstKept"` // the first message that the summary does not stand for
@@ -240,13 +236,6 @@ type Boundary struct {
 	Request place.Position `json:"request,omitzero"`
 	Front   int            `json:"front,omitempty"` // of so many first messages, what the host inserted stays in front
 	Leads   bool           `json:"leads,omitempty"` // Request stands in front of all that the summary stands for
-}
-
-// Within returns b with its numbers in range.
-func (b Boundary) Within() Boundary {
-	b.FirstKept, b.Limited, b.Request = b.FirstKept.Within(), b.Limited.Within(), b.Request.Within()
-	b.Front = max(0, b.Front)
-	return b
 }
 
 // Check returns an error if providers would refuse a request with c.

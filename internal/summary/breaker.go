@@ -1,8 +1,6 @@
 package summary
 
 import (
-	"math"
-
 	"github.com/winnowgo/winnow/internal/count"
 )
 
@@ -17,15 +15,12 @@ const (
 	mostDoublings = 4
 )
 
-// mostReason is how many bytes of a reason are read: all of this library's have less.
-const mostReason = 200
-
 // Breaker counts compactions that came to nothing, so that a summarizer that does not work is not paid for at every
 // request. The zero value is closed.
 type Breaker struct {
 	Failures int `json:"failures"`
 	// Total is how many tokens the history had at the last failure, or once a digest stood in.
-	Total   int `json:"total"`
+	Total   int `json:"total" least:"-2147483648"`
 	Refused int `json:"refused,omitempty"` // failures with an answer that was billed, but is no summary
 
 	Reason string `json:"reason,omitempty"` // of the last failure
@@ -64,14 +59,6 @@ func (b Breaker) Saved() Breaker {
 		return Breaker{Reason: b.Reason}
 	}
 	return b
-}
-
-// Within returns b with its numbers in range: what is read from a disk may hold any number, and no sum may overflow.
-func (b Breaker) Within() Breaker {
-	return Breaker{
-		Failures: max(0, b.Failures), Total: max(math.MinInt32, b.Total), Refused: max(0, b.Refused),
-		Reason: b.Reason[:min(len(b.Reason), mostReason)],
-	}
 }
 
 // Restarted notes how many tokens the history has at the first request after a restart.
