@@ -204,15 +204,12 @@ func TiktokenEstimator(encoding string) (Estimator, error) {
 // exactText counts texts with a vocabulary.
 type exactText struct {
 	load   func() *tokencount.Encoding
-	family *tokencount.Table // estimates what is too long, and all if the vocabulary cannot be loaded
+	family *tokencount.Table // estimates what is too long
 }
 
 func (e exactText) Tokens(text string) int {
 	if text == "" {
 		return 0
 	}
-	if n, ok := e.load().Count(text); ok {
-		return n
-	}
-	return e.family.Tokens(text)
+	return e.load().Count(text)
 }

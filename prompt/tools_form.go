@@ -13,10 +13,9 @@ import (
 type Form string
 
 const (
-	FormJSON      Form = ""          // a list of {"name", "description", "parameters"}
+	FormJSON      Form = ""          // {"name", "description", "parameters"}, as in Gemini's functionDeclarations
 	FormAnthropic Form = "anthropic" // {"name", "description", "input_schema"}
 	FormOpenAI    Form = "openai"    // the model sees a declaration in the style of TypeScript
-	FormGemini    Form = "gemini"    // {"name", "description", "parameters"} of functionDeclarations
 )
 
 const (

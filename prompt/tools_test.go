@@ -57,7 +57,7 @@ func TestToolTokensAreOfWhatIsSent(t *testing.T) {
 	const compact = `{"type":"object","properties":{"path":{"type":"string","description":"a file"}}}`
 	var indented bytes.Buffer
 	require.NoError(t, json.Indent(&indented, []byte(compact), "        ", "        "))
-	for _, form := range []prompt.Form{prompt.FormJSON, prompt.FormAnthropic, prompt.FormOpenAI, prompt.FormGemini} {
+	for _, form := range []prompt.Form{prompt.FormJSON, prompt.FormAnthropic, prompt.FormOpenAI} {
 		tokens := func(schema json.RawMessage) int {
 			a, err := prompt.Assemble(prompt.Input{Tools: []prompt.Tool{{Tool: winnow.Tool{Name: "read", Description: "Reads a file.", Schema: schema}}}},
 				&prompt.Options{Form: form, Estimator: winnow.CharsPerToken(4)})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 
 	"github.com/winnowgo/winnow/session/backend"
 	"github.com/winnowgo/winnow/session/entry"
@@ -207,7 +206,7 @@ func (s *Store) giveCauses(ctx context.Context, c *Changes) error {
 		if change.Deleted || change.From > 0 || c.Resync {
 			continue
 		}
-		logs, err := s.logsUpTo(ctx, *change)
+		logs, err := backend.LogsUpTo(ctx, s.backend, *change)
 		if err != nil {
 			return err
 		}
@@ -228,17 +227,6 @@ func (s *Store) giveCauses(ctx context.Context, c *Changes) error {
 	return nil
 }
 
-// logsUpTo returns the logs of a session up to that of a change, none if that is gone.
-func (s *Store) logsUpTo(ctx context.Context, c Change) ([]backend.Part, error) {
-	parts, err := s.Parts(ctx, c.Key)
-	if errors.Is(err, errors.ErrUnsupported) {
-		return nil, nil
-	}
-	parts = slices.DeleteFunc(parts, func(p backend.Part) bool { return p.Kind == backend.PartSide })
-	at := slices.IndexFunc(parts, func(p backend.Part) bool { return p.Log == c.Log })
-	return parts[:at+1], err
-}
-
 // ReadChange iterates over the entries of a change, in the order of the log, which may be older than the newest. It
 // ends with the first error, which is [ErrNotFound] if the log was rewritten, removed or deleted; a later change says
 // so.
@@ -254,7 +242,7 @@ func (s *Store) eachOfChange(ctx context.Context, c Change, yield func(*entry.En
 	if err == nil && log.ID() != c.Log {
 		log.Close()
 		var logs []backend.Part
-		if logs, err = s.logsUpTo(ctx, c); err == nil && len(logs) == 0 {
+		if logs, err = backend.LogsUpTo(ctx, s.backend, c); err == nil && len(logs) == 0 {
 			err = fmt.Errorf("%w: log %s of %q", ErrNotFound, c.Log, c.Key)
 		}
 		if err == nil {

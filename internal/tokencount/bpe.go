@@ -21,7 +21,7 @@ var (
 // An Encoding is a loaded vocabulary. It is safe for concurrent use.
 type Encoding struct {
 	once       sync.Once
-	vocabulary *vocabulary      // nil if it cannot be loaded
+	vocabulary *vocabulary
 	piece      func(string) int // the length of the first piece of a text
 }
 
@@ -34,13 +34,7 @@ func O200k() *Encoding { return o200k.load(o200kVocabulary, o200kPiece) }
 func CL100k() *Encoding { return cl100k.load(cl100kVocabulary, cl100kPiece) }
 
 func (e *Encoding) load(packed string, piece func(string) int) *Encoding {
-	e.once.Do(func() {
-		v, err := readVocabulary(packed)
-		if err != nil {
-			return // the file is part of the program, and the tests read it
-		}
-		e.vocabulary, e.piece = v, piece
-	})
+	e.once.Do(func() { e.vocabulary, e.piece = readVocabulary(packed), piece })
 	return e
 }
 
@@ -51,11 +45,8 @@ func (e *Encoding) load(packed string, piece func(string) int) *Encoding {
 const maxPieceBytes = 3 * 256
 
 // Count returns the tokens of s. Special tokens such as <|endoftext|> count as plain text, and a byte that is
-// not UTF-8 counts as U+FFFD. It reports false if the vocabulary cannot be loaded.
-func (e *Encoding) Count(s string) (int, bool) {
-	if e.vocabulary == nil {
-		return 0, false
-	}
+// not UTF-8 counts as U+FFFD.
+func (e *Encoding) Count(s string) int {
 	if !utf8.ValidString(s) {
 		s = string([]rune(s))
 	}
@@ -75,5 +66,5 @@ func (e *Encoding) Count(s string) (int, bool) {
 		n += m.tokens(piece)
 		s = s[end:]
 	}
-	return n, true
+	return n
 }

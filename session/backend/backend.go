@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -150,6 +151,18 @@ type Part struct {
 	Bytes int64     `json:"bytes"`          // size
 	Time  time.Time `json:"time,omitzero"`  // when an archive was made; for other parts, when their log was begun
 	Open  bool      `json:"open,omitempty"` // the newest log or its archive, which the next opening uses
+}
+
+// LogsUpTo returns the logs of a session up to that of a change, archived or not, the oldest first. There are none if
+// that is gone, or if the backend lists no parts.
+func LogsUpTo(ctx context.Context, b Backend, c Change) ([]Part, error) {
+	parts, err := b.Parts(ctx, c.Key)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nil, nil
+	}
+	logs := slices.DeleteFunc(parts, func(p Part) bool { return p.Kind == PartSide })
+	at := slices.IndexFunc(logs, func(p Part) bool { return p.Log == c.Log })
+	return logs[:at+1], err
 }
 
 // Patch replaces bytes of a log by the same number of bytes.

@@ -166,7 +166,7 @@ func (f *Follower) behind(ctx context.Context, all session.Change) ([]session.Ch
 		all.From = bytes
 		return []session.Change{all}, nil
 	}
-	logs, err := f.logsUpTo(ctx, all)
+	logs, err := backend.LogsUpTo(ctx, f.store.Backend(), all)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ func (f *Follower) older(ctx context.Context, p pendingChange, reset session.Cha
 	if reset.Cause != backend.CauseReset {
 		return nil, nil
 	}
-	logs, err := f.logsUpTo(ctx, reset)
+	logs, err := backend.LogsUpTo(ctx, f.store.Backend(), reset)
 	older := p.Older
 	for i := 0; i+1 < len(logs) && err == nil; i++ {
 		isTold := slices.ContainsFunc(older, func(o session.Change) bool { return o.Log == logs[i].Log })
@@ -276,21 +276,6 @@ func (f *Follower) count(ctx context.Context, p pendingChange, c session.Change)
 		}
 	}
 	return n, nil
-}
-
-// logsUpTo returns the logs of a session that are older than that of a change, the oldest first, and then that log.
-// There are none if the log is the oldest one, or is gone.
-func (f *Follower) logsUpTo(ctx context.Context, c session.Change) ([]backend.Part, error) {
-	parts, err := f.store.Parts(ctx, c.Key)
-	if errors.Is(err, errors.ErrUnsupported) {
-		return nil, nil
-	}
-	parts = slices.DeleteFunc(parts, func(p backend.Part) bool { return p.Kind == backend.PartSide })
-	at := slices.IndexFunc(parts, func(p backend.Part) bool { return p.Log == c.Log })
-	if at <= 0 {
-		return nil, err
-	}
-	return parts[:at+1], err
 }
 
 func (f *Follower) isDue(p pendingChange) bool {

@@ -53,12 +53,12 @@ type Directory struct {
 	Readers int  // number of logs read at once
 	IsAlone bool // no other process can change anything
 	index   *index
-	durable *durableNames
+	durable durableNames
 }
 
 // Open opens or creates a store in fsys.
 func Open(fsys files.FS, now func() time.Time) (*Directory, error) {
-	d := &Directory{fs: fsys, now: now, durable: newDurableNames()}
+	d := &Directory{fs: fsys, now: now}
 	d.Readers = 2 * runtime.GOMAXPROCS(0) // some of them wait for the disk
 	d.index = newIndex(d)
 	err := d.checkFormat()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
 	"io/fs"
 	"path"
@@ -28,36 +27,27 @@ import (
 // durable by whoever does so.
 type durableNames struct {
 	mu    sync.Mutex
-	known map[uint64]struct{} // hashes of names, at most mostDurable
-	seed  maphash.Seed
+	known map[string]bool
 }
 
-// mostDurable is how many names a store remembers, in 2 MB at most. Each one that it has forgotten costs needless syncs
-// of directories when it is next used.
-const mostDurable = 1 << 16
-
-func newDurableNames() *durableNames {
-	return &durableNames{known: map[uint64]struct{}{}, seed: maphash.MakeSeed()}
-}
+// mostDurable is how many names a store remembers, in some 4 MB. Each one that it has forgotten costs needless syncs of
+// directories when it is next used.
+const mostDurable = 1 << 15
 
 func (n *durableNames) has(name string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	_, ok := n.known[maphash.String(n.seed, name)]
-	return ok
+	return n.known[name]
 }
 
-// add remembers a name. When there are too many, it forgets any other one.
+// add remembers a name. When there are too many, it forgets all others.
 func (n *durableNames) add(name string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if len(n.known) >= mostDurable {
-		for other := range n.known {
-			delete(n.known, other)
-			break
-		}
+	if n.known == nil || len(n.known) >= mostDurable {
+		n.known = map[string]bool{}
 	}
-	n.known[maphash.String(n.seed, name)] = struct{}{}
+	n.known[name] = true
 }
 
 // syncParents makes the entry of a session's directory durable, and those above it.
