@@ -83,7 +83,8 @@ type piece struct {
 	reason   string // why it is cut
 	cut      *Cut
 
-	list func(limit size) (text string, cut *Cut) // makes the text for a limit if the order of files matters
+	// makes the text for a limit, of a list or where the order of files matters
+	list func(limit size) (text string, cut *Cut)
 }
 
 // add adds a piece and measures it.
@@ -193,8 +194,6 @@ func (a *assembler) shape(p *piece) {
 		p.Text, p.cut = "", &Cut{Chars: p.RawChars, Reason: reasonLast, Left: []string{p.Name}}
 	case p.list != nil:
 		p.Text, p.cut = p.list(p.limit)
-	case p.Kind == PartTools || p.Kind == PartSkills:
-		p.Text, p.cut = a.makeList(p, p.limit)
 	case p.need.fits(p.limit):
 	case p.Kind == PartContext:
 		p.Text = ""

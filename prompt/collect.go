@@ -44,7 +44,8 @@ func (a *assembler) addSection(s *Section) {
 
 func (a *assembler) addTools() {
 	l := toolList{a.in.Tools, a.OnDemand, a.count}
-	a.add(piece{Part: Part{Name: nameTooling, Kind: PartTools}, raw: l.full(), prefix: blank, most: unlimited})
+	a.add(piece{Part: Part{Name: nameTooling, Kind: PartTools}, raw: l.full(), prefix: blank, most: unlimited,
+		list: l.within})
 }
 
 func (a *assembler) addSkills() {
@@ -53,7 +54,8 @@ func (a *assembler) addSkills() {
 		return
 	}
 	a.out.SkillSizes = l.sizes()
-	a.add(piece{Part: Part{Name: nameSkills, Kind: PartSkills}, raw: l.full(), prefix: blank, most: unlimited})
+	a.add(piece{Part: Part{Name: nameSkills, Kind: PartSkills}, raw: l.full(), prefix: blank, most: unlimited,
+		list: l.within})
 }
 
 // addFiles adds the files in the reference's order, and then all others by name.
@@ -85,15 +87,6 @@ func (a *assembler) addFiles() {
 			raw:  f.shown(), prefix: blank + "## " + path + blank, priority: f.Priority, most: most,
 		})
 	}
-}
-
-// makeList makes the text of the list of tools or skills for a limit.
-func (a *assembler) makeList(p *piece, limit size) (text string, cut *Cut) {
-	if p.Kind == PartSkills {
-		return newSkillList(a.in.Skills, &a.Options, a.count).within(limit)
-	}
-	l := toolList{a.in.Tools, a.OnDemand, a.count}
-	return l.within(limit)
 }
 
 const contextHeading = "# Project Context"
