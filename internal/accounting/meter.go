@@ -23,9 +23,10 @@ type Meter struct {
 
 // An Anchor is a request whose tokens the provider counted.
 type Anchor struct {
-	Messages int `json:"messages,omitempty" least:"-1"` // how many the request had, or Lost
-	Estimate int `json:"estimate,omitempty"`            // the estimate of these messages
-	Prompt   int `json:"prompt,omitempty"`              // what the provider counted, with system prompt and tools; 0: no anchor
+	// how many messages the request had, or Lost
+	Messages int `json:"messages,omitempty" least:"-1"`
+	Estimate int `json:"estimate,omitempty"` // of these messages
+	Prompt   int `json:"prompt,omitempty"`   // what the provider counted, with system prompt and tools; 0: no anchor
 }
 
 // Lost, in [Anchor.Messages], says that what is sent now does not begin with the anchor's request.

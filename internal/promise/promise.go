@@ -24,11 +24,12 @@ type Base struct {
 // Promise is what the last request should read of its base.
 type Promise struct {
 	Base     Base      `json:"base,omitzero"`
-	SentAt   time.Time `json:"sentAt,omitzero"`           // of the last request; zero: it is the base
-	Estimate int       `json:"estimate,omitempty"`        // of its messages
-	Kept     int       `json:"kept,omitempty" least:"-1"` // leading messages of the base that all since have; or Elsewhere
-	Whose    Whose     `json:"whose,omitempty"`           // who changed what stood behind these; "": nobody
-	Reason   string    `json:"reason,omitempty"`
+	SentAt   time.Time `json:"sentAt,omitzero"`    // of the last request; zero: it is the base
+	Estimate int       `json:"estimate,omitempty"` // of its messages
+	// leading messages of the base that all since have; or Elsewhere
+	Kept   int    `json:"kept,omitempty" least:"-1"`
+	Whose  Whose  `json:"whose,omitempty"` // who changed what stood behind these; "": nobody
+	Reason string `json:"reason,omitempty"`
 	Size
 }
 
