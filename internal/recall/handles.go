@@ -8,8 +8,9 @@ import (
 // A handle names a message to the model for as long as the message is in the history. It is a number, because models
 // copy numbers of this length without error and write nothing else in their place. It is computed from the message, by
 // what a provider is sent of it. So it is the same in every request, after a restart and after a fork, nothing has to
-// be remembered for it, and a handle of another conversation is not known in this one. Eight digits are three tokens in
-// most vocabularies, and eight in those that spell numbers out.
+// be remembered for it, and a handle of another conversation is not known in this one. The exception is a call without
+// an id of its own whose made name another call has later: it has its handle as long as its name is remembered. Eight
+// digits are three tokens in most vocabularies, and eight in those that spell numbers out.
 
 // Key identifies a message by what a provider is sent of it.
 type Key = [16]byte

@@ -185,7 +185,7 @@ func (w *world) checkRecalled(s *Step, in []winnow.Message, target int, wasSent 
 		return
 	}
 	w.seen["recall whole"]++
-	if !w.isMixed { // else the name of its call may rest on another history
+	if !w.isMixed && !usesMadeName(in) { // else the name of its call may rest on another history
 		w.checkFork(in[:len(in)-1:len(in)-1], f[1], arguments)
 	}
 	quoted := letters(unescaped(f[5]))
@@ -204,6 +204,31 @@ func (w *world) checkRecalled(s *Step, in []winnow.Message, target int, wasSent 
 		w.fail("a handle stays that of its message", "%s\nwas %s\nis  %s", f[1], clip(before), clip(quoted))
 	}
 	w.recalled.shown[f[1]] = quoted
+}
+
+// usesMadeName reports whether a call has an id like the one that is made for another call, which has none or one that
+// is used again. That call keeps its name only as long as it is remembered.
+func usesMadeName(in []winnow.Message) bool {
+	seen, bases := map[string]bool{}, map[string]bool{}
+	for i := range in {
+		for _, p := range in[i].Parts {
+			if p.Kind != winnow.KindToolCall {
+				continue
+			}
+			if p.ID == "" {
+				bases["call"] = true
+			} else if seen[p.ID] {
+				bases[p.ID] = true
+			}
+			seen[p.ID] = true
+		}
+	}
+	for id := range seen {
+		if number := givenName.FindString(id); number != "" && bases[strings.TrimSuffix(id, number)] {
+			return true
+		}
+	}
+	return false
 }
 
 // checkFork: a manager that knows nothing but the history in finds the handle.
