@@ -700,3 +700,19 @@ func TestShortTextsOfTheHostGo(t *testing.T) {
 		})
 	}
 }
+
+// Two records that say nothing are one: both stand for a text of the host that a later one says again.
+func TestRecordsThatSayNothingAreOne(t *testing.T) {
+	c := newClock()
+	m := newManager(t, 1_000, &winnow.Options{FoldAbove: winnow.FoldAlways, Now: c.Now})
+	reminder := reminds("Mind the list." + strings.Repeat(" It is long.", 70))
+	h := list(userSays("Go on."), reminder, reminder)
+	h = append(h, callOf("a", "exec", `{"cmd":"make"}`, "ok")...)
+	h = append(h, callOf("b", "exec", `{"cmd":"make test"}`, "ok")...)
+	records := func(r *winnow.Request) (n int) { return strings.Count(toldIn(r), "[Record of ") }
+	require.Equal(t, 1, records(prepare(t, m, h)), "of the first")
+	c.pass(time.Hour)
+	r := prepare(t, m, append(h, reminder))
+	assert.Contains(t, toldIn(r), "[Record of 2 earlier messages")
+	assert.Equal(t, 1, records(r))
+}

@@ -319,7 +319,9 @@ func (e *epoch) drop(list []part) {
 				if !isWorthIt(r.fact.tokens, e.tokensOf(p.index, p.end)) {
 					continue // it stays, with its names, and takes nothing of the records' share
 				}
-				run.record = r
+				if joinedText(&r.message) != record.Bare(len(r.keys), 0) { // else it says nothing, like a bare one
+					run.record = r
+				}
 				room -= r.fact.tokens
 			}
 			runs = append(runs, run)
