@@ -266,8 +266,13 @@ func (s *span) losesThinking(i int) bool {
 	if i < s.cut || m.Role != RoleAssistant || !slices.ContainsFunc(m.Parts, isThinking) {
 		return false
 	}
-	policy := s.thinking()
-	return policy == ThinkingBound || policy == ThinkingDropped && i < s.request && !m.Pinned
+	switch s.thinking() {
+	case ThinkingBound:
+		return true
+	case ThinkingDropped: // where something was sent, which the summary changes
+		return len(s.ledger.Sent) > 0 && i < s.request && !m.Pinned
+	}
+	return false
 }
 
 // needsCompaction reports whether the request does not fit, or soon will not, and a summary can help.
