@@ -1,7 +1,6 @@
 package hosts
 
 import (
-	"context"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -163,7 +162,7 @@ func (w *world) use(n int) {
 	if n%2 == 0 {
 		h = h[:len(h)-min(len(h), abs(n)/10%9)]
 	}
-	ctx := context.Background()
+	ctx := w.life // the call may outlast the one that asked for the summary
 	var r *winnow.Request
 	var err error
 	switch abs(n) / 2 % 5 {

@@ -64,6 +64,7 @@ type world struct {
 	isUsed  bool               // a summarizer has used the manager in this call
 	full    int                // how many more writes of the journal fail
 	cancel  context.CancelFunc // ends the call of the manager
+	life    context.Context    // ends with the script
 
 	base   []byte   // a state …
 	deltas [][]byte // … and the deltas in the journal since
@@ -94,6 +95,9 @@ func Run(s Script, settle func()) (failure *Failure, seen map[string]int) {
 		release: make(chan struct{}), bound: map[string]uint64{}, said: map[bool]string{}, sentAt: -1,
 		overwritten: map[string]bool{}, answered: map[string]bool{"": s.Setting.NoIDs},
 	}
+	life, end := context.WithCancel(context.Background())
+	defer end()
+	w.life = life
 	defer func() {
 		if p := recover(); p != nil {
 			failure = &Failure{"no panic", w.step, fmt.Sprintf("%v\n%s", p, debug.Stack())}
