@@ -203,7 +203,7 @@ func (c *compaction) collect(d *draft, s *span) {
 			c.older = append(c.older, *x.own)
 		}
 	}
-	c.quote(d, s.newestBehind(), older, first, stays)
+	c.quote(d, older, first, stays)
 	c.inForce = c.carryInForce(d, previous, older, stays, d.total-s.replaced.Sent+c.cap+c.tokens(c.said))
 	c.carried = carry(c.carried, d.minifier.files, c.older)
 	c.FirstKept, c.index = place.At(placesIn(unfolded(d.items)), len(older)), max(0, first.index)
@@ -217,8 +217,7 @@ func (c *compaction) collect(d *draft, s *span) {
 }
 
 // quote quotes what people said in older, and notes what else the summary leaves out: it stands in front of `first`.
-// `behind` messages of people are newer.
-func (c *compaction) quote(d *draft, behind int, older []*item, first *item, stays map[*item]bool) {
+func (c *compaction) quote(d *draft, older []*item, first *item, stays map[*item]bool) {
 	end := 0
 	inRequest := map[int]bool{} // messages of the history
 	for _, x := range older {
@@ -246,7 +245,7 @@ func (c *compaction) quote(d *draft, behind int, older []*item, first *item, sta
 	said.add(&quoted, end)
 	room := sections.Room{
 		Old:  count.Share(count.Least(d.window, d.cliff), saidShare),
-		Free: max(c.free/4, min(c.free/2, leastSaid)), Behind: behind,
+		Free: max(c.free/4, min(c.free/2, leastSaid)), Behind: said.behind(end),
 	}
 	if most := count.Add(c.free, c.overrun); c.brevity < wordsCut {
 		room.Whole, room.Most = most-c.least, most-summary.LeastWords

@@ -50,7 +50,7 @@ func (s *dialogue) add(said *sections.Dialogue, end int) {
 			agent = ""
 		case beginsTurn(m):
 			words := s.words(i)
-			isQuoted := i < end && !s.stays(i) && !s.isLimited(i) && words != ""
+			isQuoted := s.mayQuote(i, end) && words != ""
 			if said.EndsOpen() || isQuoted && agent != "" && sections.IsShort(words) {
 				said.Agent(agent, words)
 			}
@@ -77,6 +77,25 @@ func (s *dialogue) add(said *sections.Dialogue, end int) {
 			}
 		}
 	}
+}
+
+// mayQuote reports whether message i, of a person, is quoted in front of message end if it has words.
+func (s *dialogue) mayQuote(i, end int) bool { return i < end && !s.stays(i) && !s.isLimited(i) }
+
+// behind returns how many messages of people are newer than all that is quoted in front of message end.
+func (s *dialogue) behind(end int) (n int) {
+	for i := len(s.messages) - 1; i >= s.from; i-- {
+		switch m := &s.messages[i]; {
+		case m.Summary && i < end:
+			return n
+		case !beginsTurn(m) || s.words(i) == "":
+		case s.mayQuote(i, end):
+			return n
+		default:
+			n++
+		}
+	}
+	return n
 }
 
 // words returns what a person said in message i, or through a tool; "": nothing.

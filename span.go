@@ -95,20 +95,6 @@ func (s *span) newestWords() (sum int) {
 	return sum
 }
 
-// newestBehind returns how many of the newest messages of people stay, and are newer than all that a summary quotes.
-func (s *span) newestBehind() (n int) {
-	for i, x := range slices.Backward(s.items) {
-		switch {
-		case !beginsTurn(x.own):
-		case i < s.cut && s.replaces(i):
-			return n
-		default:
-			n++
-		}
-	}
-	return n
-}
-
 // replaces reports whether message i is summarized if it lies before the cut.
 func (s *span) replaces(i int) bool { return !s.stays[i] && i != s.request }
 
