@@ -86,7 +86,7 @@ func (a replaying) mayReplay(i int, p *edit, request int) bool {
 		return false // from a damaged state: results would lose their calls
 	case p.isForeignThinking():
 		return true // the provider would refuse it, even in a pin
-	case returnsContent(m) && (p.op == OpClear || p.op == OpTrim) && a.isUnseen(i):
+	case m.Role != RoleAssistant && (p.op == OpClear || p.op == OpTrim) && a.isUnseen(i):
 		return !m.Pinned && p.isOfUnseen()
 	case !p.leavesOutThinking(m):
 		return !m.Pinned // an edit of something else
