@@ -317,7 +317,8 @@ func (w *world) least(in []winnow.Message) int {
 		for to < len(in) && in[to].Role == winnow.RoleTool {
 			to++
 		}
-		stays := from >= step || slices.ContainsFunc(in[from:to], func(m winnow.Message) bool { return m.Pinned })
+		stays := from >= step || slices.ContainsFunc(in[from:to], func(m winnow.Message) bool { return m.Pinned }) ||
+			callsPinned(in, from)
 		if stays { // a repair says of each other call that its result is lost
 			n += lost * max(0, toolCalls(&in[from])-(to-from-1))
 		}
@@ -333,6 +334,14 @@ func (w *world) least(in []winnow.Message) int {
 		from = to
 	}
 	return n
+}
+
+// callsPinned reports whether message i has the call of a pinned result, which may stand anywhere behind it.
+func callsPinned(in []winnow.Message, i int) bool {
+	return slices.ContainsFunc(in[i].Parts, func(p winnow.Part) bool {
+		isIts := func(m winnow.Message) bool { return m.Pinned && m.Role == winnow.RoleTool && m.ToolCallID == p.ID }
+		return p.Kind == winnow.KindToolCall && slices.ContainsFunc(in[i:], isIts)
+	})
 }
 
 // toolCalls returns how many calls m has.
