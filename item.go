@@ -349,6 +349,12 @@ func (p *edit) read(m *Message, e Estimator, h *hasher) {
 // isRepeat reports whether p leaves out what an earlier message shows. p may be nil.
 func (p *edit) isRepeat() bool { return p != nil && p.repeats != key{} }
 
+// showsMore reports whether x is sent with what its message only points to.
+func (x *item) showsMore() bool {
+	p := x.edit
+	return p != nil && (p.op == OpShow || p.op == OpTruncate && saysUnchanged(x.own))
+}
+
 // isCut reports whether p shows only the ends of a result. p may be nil.
 func (p *edit) isCut() bool { return p != nil && (p.op == OpTruncate || p.op == OpTrim) }
 

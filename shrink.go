@@ -42,9 +42,7 @@ func (s shrinking) shrink() {
 	}
 	s.clearOld()
 	for i, x := range s.items {
-		p := x.edit
-		isAdded := p != nil && (p.op == OpShow || p.op == OpTruncate && saysUnchanged(x.own))
-		if isAdded && !s.fits() { // what was added goes before anything is cut
+		if x.showsMore() && !s.fits() { // what was added goes before anything is cut
 			s.show(i, nil)
 		}
 	}

@@ -211,12 +211,15 @@ func (s *span) bodyAtLeast() int {
 }
 
 // leastOf returns about how many tokens makeFit leaves of message i behind a summary: it sends again the lines that
-// earlier messages show, clears the results that it may clear, those of older steps, squeezes the others, and leaves
-// out images and thinking.
+// earlier messages show and nothing that the message only points to, clears the results that it may clear, those of
+// older steps, squeezes the others, and leaves out images and thinking.
 func (s *span) leastOf(i int, mayClear bool) int {
 	least := s.items[i].tokens()
-	if s.items[i].edit.isRepeat() {
+	switch x := s.items[i]; {
+	case x.edit.isRepeat():
 		_, least = s.beforeCut(i)
+	case x.showsMore():
+		least = x.fact.tokens
 	}
 	m := s.items[i].own
 	isResult := returnsContent(m) && !m.Pinned
