@@ -1,6 +1,7 @@
 package winnow
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
@@ -234,7 +235,8 @@ const (
 func (c *compaction) carryInForce(d *draft, previous string, older []*item, stays map[*item]bool, beside int) string {
 	f, free := d.inForceNow(), count.Share(d.room(), crampedShare)
 	var q sections.Quotes
-	q.Keep(previous, func(name string) bool { return !f.said[name] }, f.work.WasPointedAt)
+	said := f.toldIn(d.history[max(0, d.compactedAt):], &q)
+	q.Keep(previous, func(name string) bool { return !said[name] }, f.work.WasPointedAt)
 	for i, x := range older {
 		switch {
 		case f.held[x] == holdNothing || x.own.Role == RoleTool || stays[x]:
@@ -254,6 +256,23 @@ func (c *compaction) carryInForce(d *draft, previous string, older []*item, stay
 	}
 	room := min(count.Share(d.limit(), inForceShare), max(count.Share(d.limit(), leastInForce), free-beside))
 	return q.Section(c.tokens, max(room, q.NoteTokens(c.tokens))) // notes are bounded where they are written
+}
+
+// toldIn adds to q the texts of the host in history that hold and are not among the messages of f: those that an
+// earlier summary stands for, which may have had no room for them. It returns the names under which anything holds
+// then.
+func (f *inForce) toldIn(history []Message, q *sections.Quotes) (said map[string]bool) {
+	all := inForce{said: maps.Clone(f.said)}
+	var told []*Message
+	for i := range slices.Backward(history) {
+		if m := &history[i]; m.Role == RoleUser && all.isNews(m.InForce) {
+			told = append(told, m)
+		}
+	}
+	for _, m := range slices.Backward(told) {
+		q.Told(m.InForce, messageParts(m))
+	}
+	return all.said
 }
 
 // quoteCall adds what a summary quotes of a call, which is in force because of h, and of its result.

@@ -481,6 +481,30 @@ func TestInForceWithoutRoom(t *testing.T) {
 	assert.Contains(t, text, `"release" (load them again)`)
 }
 
+// What the host told comes back with the next summary, if the last one had no room for it: also a text that was stated
+// anew in what the history was rewound from.
+func TestToldComesBack(t *testing.T) {
+	t.Parallel()
+	o := &winnow.Options{Estimator: byChars, Now: newClock().Now, Summarizer: says("## Goal\nRelease it."), Compact: &winnow.CompactOptions{KeepRecent: 1}}
+	told := func(text string) winnow.Message {
+		m := hostSays(text + strings.Repeat("\nA rule has many lines.", 200))
+		m.InForce = []string{"deploying"}
+		return m
+	}
+	m := newManager(t, 8_000, o)
+	h := list(userSays("Release it."), told("Never deploy."), modelSays("Understood."), userSays("Go on."), modelSays("I do."))
+	require.Contains(t, toldIn(compact(t, m, append(h, userSays("And?")))), `told by the host "deploying" (ask for it)`)
+	m = restarted(t, 60_000, o, snapshotOf(t, m))
+	h = append(h, userSays("And?"), modelSays("It goes on."), userSays("Well."), modelSays("It is done."))
+	at := len(h)
+	assert.Equal(t, 1, strings.Count(toldIn(compact(t, m, append(h, userSays("Fine.")))), "Never deploy."))
+
+	h = append(h, told("Deploy on Tuesdays."), userSays("Fine."))
+	require.NotContains(t, toldIn(compact(t, m, h)), "Never deploy.")
+	h = append(h[:at], userSays("No."), modelSays("Well."), userSays("Fine."))
+	assert.Equal(t, 1, strings.Count(toldIn(compact(t, m, h)), "Never deploy."))
+}
+
 // Nothing that a tool returned becomes a plan, an instruction or a word of the host, and nothing that is in force
 // forges a place in a summary.
 func TestHostileTextsInForce(t *testing.T) {
