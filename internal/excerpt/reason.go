@@ -67,12 +67,24 @@ func reasonIn(s string) int {
 	at := 0
 	for line := range strings.Lines(s) {
 		says := isDiagnostic(line) || reportsError(line) && !noReason.Get().MatchString(line)
-		if says && !isHeading(strings.TrimSpace(line)) {
+		behind := at + len(line)
+		if says && !isHeading(strings.TrimSpace(line)) && !isFrame(s[behind:]) {
 			return at
 		}
-		at += len(line)
+		at = behind
 	}
 	return -1
+}
+
+// isFrame reports whether what stands behind a place in a file shows that it is one of several in a trace: the code
+// there, further in, and then the next place.
+func isFrame(behind string) bool {
+	isCode := strings.HasPrefix(behind, " ")
+	for strings.HasPrefix(behind, " ") {
+		_, behind, _ = strings.Cut(behind, "\n")
+	}
+	next, _, _ := strings.Cut(behind, "\n")
+	return isCode && isDiagnostic(next)
 }
 
 // isDiagnostic reports whether a line begins with a place in a file, as those of compilers do, main.go:12:3: x, and is

@@ -25,6 +25,8 @@ func TestReason(t *testing.T) {
 		{"a count of zero failures does not say why it failed", header + "Failed: 0\nError: no x\n", "Error: no x"},
 		{"an exit code, where nothing says more", header + "ERROR: process \"npm ci\" failed: exit code: 1\nexit status 1\n", "ERROR: process"},
 		{"zero failures, where nothing says more", header + "Failed: 0\n", header[:40]},
+		{"frames of a test", header + "a/run.py:28: in call\n    f()\na/main.py:7: in f\n    return g()\nE   ValueError: no\n", "a/main.py:7"},
+		{"a place with the code there", header + "a.c:7: no\n    f()\nb\nError: x\n", "a.c:7"},
 		{"names of code", header + "- .map_err(|e| HintsError::WriteError(e))\n+ x\nerror: no\n", "error: no"},
 		{"another language", header + "错误：没有文件\n", "错误：没有文件"},
 		{"at the end of a long text", strings.Repeat(header, 60) + "fatal: no\n", "fatal: no"},
