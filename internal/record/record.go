@@ -142,21 +142,20 @@ func (w *Writer) Said(text string) {
 }
 
 // gist returns text, which stands beside calls, in one line of at most about limit characters, and in whole sentences
-// if they fit. Blocks of code go first, with what introduces them, and then the last sentence: most often it announces
-// the calls, which the next lines show. Of what is left the beginning stays, and what was decided at the end.
+// if they fit. Blocks of code go first, with what introduces them, and then the last paragraph, or of a single one the
+// last sentence: most often it announces the calls, which the next lines show. Of what is left the beginning stays, and
+// what was decided at the end.
 func gist(text string, limit int) string {
 	if whole := runes.OneLine(text); !runes.AtLeast(whole, limit+1) {
 		return whole
 	}
-	var said []string
-	for i, prose := range strings.Split(text, "```") {
-		if i%2 == 0 {
-			said = slices.AppendSeq(said, sentences(prose))
-		}
+	said := proseOf(text)
+	rest := slices.Clone(said[:max(0, len(said)-1)])
+	if end := strings.LastIndex(strings.TrimSpace(text), "\n\n"); end > 0 {
+		rest = proseOf(text[:end])
 	}
-	finished := slices.DeleteFunc(slices.Clone(said), func(s string) bool { return strings.HasSuffix(s, ":") })
-	if n := len(finished) - 1; n > 0 && len(strings.Join(finished[:n], " ")) >= limit/2 {
-		said = finished[:n]
+	if rest = slices.DeleteFunc(rest, introduces); len(strings.Join(rest, " ")) >= limit/2 {
+		said = rest
 	}
 	short := strings.Join(said, " ")
 	switch {
@@ -170,9 +169,10 @@ func gist(text string, limit int) string {
 	if len(said) > 1 && !runes.AtLeast(head, limit/4) { // "I found it." says nothing without the next one
 		head, said = head+" "+said[1], said[1:]
 		from = len(said)
-		if runes.AtLeast(head, limit/2+1) && from > 1 {
-			head = strings.TrimSpace(head[:runes.HeadWords(head, limit/2)])
-		}
+	}
+	last := said[from-1]
+	if from > 1 && runes.AtLeast(head+last, limit) && runes.AtLeast(head, limit/2+1) { // half is for the end
+		head = strings.TrimSpace(head[:runes.HeadWords(head, limit/2)])
 	}
 	room := limit - utf8.RuneCountInString(head)
 	for from > 1 && room > utf8.RuneCountInString(said[from-1]) {
@@ -183,6 +183,19 @@ func gist(text string, limit int) string {
 		return strings.TrimSpace(short[:runes.HeadWords(short, limit)]) + " …"
 	}
 	return head + " … " + strings.Join(said[from:], " ")
+}
+
+// introduces reports whether a sentence says what follows it: a block of code, or the text below a heading.
+func introduces(s string) bool { return strings.HasSuffix(s, ":") || strings.HasPrefix(s, "#") }
+
+// proseOf returns the sentences of text, without those in blocks of code.
+func proseOf(text string) (said []string) {
+	for i, prose := range strings.Split(text, "```") {
+		if i%2 == 0 {
+			said = slices.AppendSeq(said, sentences(prose))
+		}
+	}
+	return said
 }
 
 // sentences yields the sentences of text, with what ends them. The end of a line ends one too.
