@@ -121,7 +121,7 @@ func withoutDocuments(s string) string {
 		if end != "" {
 			if text := runes.OneLine(line); text == end {
 				tell(start)
-			} else if shown == "" || opens(shown) && !opens(text) {
+			} else if isBlank(shown) || opens(shown) && !opens(text) {
 				shown = text
 			}
 			continue
@@ -139,14 +139,22 @@ func withoutDocuments(s string) string {
 	return b.String()
 }
 
-// openers are the words with which lines of programs begin that only say what these are made of.
-var openers = []string{"import", "from", "use", "using", "package", "require", "include", "#include", "set", "BEGIN;"}
-
-// opens reports whether a line of a document says nothing of what the document does.
+// opens reports whether a line of a document says nothing of what the document does: it computes nothing, and is
+// neither a remark nor a sentence. So programs begin: import re, #include <a.h>, set -e.
 func opens(line string) bool {
-	word, rest, _ := strings.Cut(line, " ")
-	return !strings.ContainsFunc(line, runes.IsLetterOrDigit) || strings.HasPrefix(line, "#!") ||
-		slices.Contains(openers, word) || strings.Contains(rest, "= require(")
+	isIn := func(signs string, i int) bool { return strings.IndexByte(signs, line[i]) >= 0 }
+	if isBlank(line) || strings.HasPrefix(line, "#!") {
+		return true
+	}
+	last, words := len(line)-1, 0
+	for word := range strings.FieldsSeq(line) {
+		if !isBlank(word) && !strings.HasSuffix(word, ",") {
+			words++
+		}
+	}
+	isRemark := !runes.IsLetter(line[0]) && !isIn(`"'`, 0) && (line[0] != '#' || !runes.IsLetter(line[1]))
+	computes := strings.ContainsAny(line[:last], "=(") || strings.Contains(line, ": ")
+	return !isRemark && words < 5 && !computes && !isIn(".:!?", last)
 }
 
 func bothLeftOut(a, b string) bool { return a == "…" && b == "…" }

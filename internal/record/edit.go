@@ -15,7 +15,7 @@ import (
 
 // How much the line of an edit has of it. In the recorded sessions, cost and lines are the same with it as without.
 const (
-	changeChars = 100 // of the old text and of the new one, without what they have in common
+	changeChars = 90 // of the old text and of the new one, without what they have in common
 
 	mostCompared = 1 << 20 // bytes of the texts that are compared: that takes 20 ms
 )
@@ -58,12 +58,18 @@ func change(old, text string) string {
 }
 
 // opening returns those of lines that begin blocks, which are most often the names of what is declared: the least
-// indented ones in front of a line that is further in and, if that is one, those in it.
+// indented ones in front of a line that is further in and, if that is one, those in it. A word alone says nothing, and
+// a line says no more the second time.
 func opening(lines []string) string {
 	lines = slices.DeleteFunc(slices.Clone(lines), isBlank)
 	var begin []string
 	for k, line := range lines[:max(0, len(lines)-1)] {
-		if indentOf(line) < indentOf(lines[k+1]) && !opens(runes.OneLine(line)) {
+		text := strings.TrimSpace(line)
+		word := strings.Trim(text, "{}()[: ")
+		isWord := strings.TrimFunc(word, func(r rune) bool { return r >= 'a' && r <= 'z' }) == "" // try {
+		isBracket := strings.IndexByte("{([:", text[len(text)-1]) >= 0
+		says := isBracket && !isWord || !isBracket && !opens(text)
+		if says && indentOf(line) < indentOf(lines[k+1]) && !slices.Contains(begin, line) {
 			begin = append(begin, line)
 		}
 	}
