@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/identifier"
@@ -32,7 +33,9 @@ const (
 	mostAnswer   = 8_000 // bytes of an answer in JSON that does
 	mostMade     = 3     // lines, or ids, of that
 
-	mostFrame = 40 // bytes in which a host says nothing but an exit code
+	mostFrame  = 40 // bytes in which a host says nothing but an exit code
+	leastAlike = 40 // bytes of an end that is not written twice
+	longRuler  = 20 // bytes around what a line says that are a ruler
 
 	nothing = "nothing" // what an empty result says
 )
@@ -67,21 +70,12 @@ func (l *line) ending(text string, told *identifier.Known) (outcome string, isWh
 	case l.call.Edits || l.call.Shows:
 		return "", false
 	}
-	if len(output) <= 4*wholeChars {
-		masked := secret.Mask(output)
-		whole := strings.Join(telling(masked, len(output)), " / ")
-		if whole == "" && code == "" {
-			whole = runes.OneLine(masked)
-		}
-		if whole == "" {
-			whole = nothing
-		}
-		if !runes.AtLeast(whole, wholeChars+1) {
-			return ended + markup.Escape(markup.Line(whole)), true
-		}
+	if whole := l.whole(output, code); whole != "" {
+		return ended + whole, true
 	}
 	writes := l.call.Runs && strings.Contains(l.arguments.Command, "<<") // cat <<EOF shows no file
 	var parts []string
+	lines := linesOf(output)
 	switch {
 	case strings.HasPrefix(output, "{"), isListOfObjects(output): // the answer of a service
 		parts = l.ids(output)
@@ -95,14 +89,81 @@ func (l *line) ending(text string, told *identifier.Known) (outcome string, isWh
 		isVerdict := excerpt.TailMatters(output[runes.Tail(output, 2*outcomeChars):])
 		if isVerdict || l.call.Runs {
 			parts = appendLast(parts, output, isVerdict)
+		} else if said := conclusion(secret.Mask(output)); lines > mostMade && said != "" {
+			parts = append(parts, strconv.Itoa(lines)+" lines: "+said)
 		}
 	}
-	if n := linesOf(output); len(parts) == 0 && n > 1 {
-		parts = []string{strconv.Itoa(n) + " lines"}
+	if len(parts) == 0 && lines > 1 {
+		parts = []string{strconv.Itoa(lines) + " lines"}
 	} else if len(parts) == 0 {
 		return "", false
 	}
 	return ended + strings.Join(parts, " / "), false
+}
+
+// whole returns all that a short result says, and that it says nothing, or "" of a longer one.
+func (l *line) whole(output, code string) string {
+	most := wholeChars
+	if l.call.Output == toolcall.Matches { // each may be what the next call is about
+		most *= 2
+	}
+	if len(output) > 4*wholeChars {
+		return ""
+	}
+	masked := secret.Mask(output)
+	whole := strings.Join(telling(masked, len(output)), " / ")
+	if whole == "" && code == "" {
+		whole = runes.OneLine(masked)
+	}
+	if whole == "" {
+		whole = nothing
+	}
+	if runes.AtLeast(whole, most+1) {
+		return ""
+	}
+	return markup.Escape(markup.Line(whole))
+}
+
+// conclusion returns what a report in prose says: its first heading, or else its first line, and its last long
+// sentence. It returns "" of what has neither headings nor sentences.
+func conclusion(report string) string {
+	title, last := "", ""
+	for line := range strings.Lines(report[:runes.Head(report, 4*mostReport)]) {
+		if line = runes.OneLine(line); strings.HasPrefix(line, "#") {
+			title = line
+			break
+		} else if title == "" && !isTag(line) {
+			title = line
+		}
+	}
+	for _, s := range proseOf(report[runes.Tail(report, 2*mostReport):]) {
+		end, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s, "*`)\"'"))
+		if len(s) > outcomeChars/2 && s != title && strings.ContainsRune(".!?。！？", end) && !introduces(s) {
+			last = " … " + runes.Clip(s, wholeChars)
+		}
+	}
+	if last == "" && !strings.HasPrefix(title, "#") {
+		return ""
+	}
+	title = beginning(strings.TrimLeft(title, "# "), outcomeChars)
+	return markup.Value(strings.TrimSuffix(title, " …")+last, failureChars)
+}
+
+// endAlike writes how a call ended that a later one repeats, with the same end, by pointing there: the newest line has
+// the best chance to stay.
+func endAlike(lines []line) {
+	later := map[string]bool{}
+	for k := range slices.Backward(lines) {
+		l, end := &lines[k], ended
+		if strings.HasPrefix(l.outcome, failedWith) {
+			end = failedWith
+		}
+		if key := l.text + l.outcome; !later[key] {
+			later[key] = true
+		} else if len(l.outcome) > leastAlike {
+			l.outcome, l.note = end+"as below", ""
+		}
+	}
 }
 
 // isOneCommand reports whether the exit code is that of the one command that l runs, beside a change of directory.
@@ -113,23 +174,40 @@ func (l *line) isOneCommand() bool {
 
 // reason returns why a call failed, by the text of its result. code is the code with which it exited.
 func (l *line) reason(text, code string) string {
+	place := ""
 	if l.call.Runs {
-		text = text[excerpt.Reason(text, failureChars):]
+		at := excerpt.Reason(text, failureChars)
+		if m := raisedAt.Get().FindStringSubmatch(text[max(0, at-10*failureChars):at]); m != nil {
+			place = " (" + secret.Mask(runes.OneLine(m[1])) + ")"
+		}
+		text = text[at:]
 	}
 	if _, output, ok := strings.Cut(text, "\nOutput:"); ok {
 		text = output
 	}
 	text = element(text)
 	text = secret.Mask(text[:runes.Head(text, 20*failureChars)])
-	reason := strings.Join(telling(text, failureChars), " ")
+	var lines []string
+	for _, line := range telling(text, 4*failureChars) { // both ends of a report may say the same
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	reason := strings.Join(lines, " ")
 	switch {
 	case reason == "" && code == "":
 		reason = "it said " + nothing
 	case reason == "":
 		reason = "exit code " + code
 	}
+	if !runes.AtLeast(reason+place, failureChars+1) {
+		reason += place
+	}
 	return markup.Value(reason, failureChars)
 }
+
+// raisedAt matches the last frame of a traceback at the end of a text, and its code.
+var raisedAt = prose.NewPattern(`\n  (File .*)\n(?:    .*\n)*$`)
 
 // element returns what stands in text, if that is one element, such as <error>no file</error>.
 func element(text string) string {
@@ -150,8 +228,11 @@ func telling(text string, most int) (lines []string) {
 		isIndented := line[0] == ' ' || line[0] == '\t'
 		inTrace = inTrace && isIndented || strings.HasPrefix(line, "Traceback (most recent call last)")
 		line = runes.OneLine(line[:runes.Head(line, 20*failureChars)]) // a line can have 50 MB
-		isEmpty := !strings.ContainsFunc(line, runes.IsLetterOrDigit)
-		if isEmpty || inTrace || strings.HasPrefix(line, "$ ") || isTag(line) {
+		said := strings.TrimFunc(line, func(r rune) bool { return !runes.IsLetterOrDigit(r) })
+		if len(line)-len(said) > longRuler {
+			line = said
+		}
+		if said == "" || inTrace || strings.HasPrefix(line, "$ ") || isTag(line) {
 			continue
 		}
 		lines = append(lines, line)

@@ -360,6 +360,9 @@ func (w *Writer) Write(messages, tokens int) string {
 		if l.isAnswered {
 			l.end(l.result, told)
 		}
+	}
+	endAlike(w.lines)
+	for k := range w.lines {
 		size += len("\n") + w.lines[k].length()
 	}
 	var b strings.Builder

@@ -2,6 +2,7 @@ package record_test
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -260,7 +261,21 @@ func TestOutcome(t *testing.T) {
 		{"a command that did not run", "exec", `{"command":"make"}`, "User rejected this command.\n", false,
 			"exec make → failed: User rejected this command."},
 		{"an exit code that the host did not read", "exec", `{"command":"make"}`, "Chunk ID: 1\nProcess exited with code 2\nOutput:\n" + scope + "no rule",
-			false, "exec make → failed: " + strings.Repeat("• Packages in scope: core, cli ", 7) + "no rule"},
+			false, "exec make → failed: • Packages in scope: core, cli no rule"},
+		{"a ruler around a verdict", "exec", `{"command":"pytest"}`, scope + strings.Repeat("=", 30) + " 1 xfailed in 0.01s " + strings.Repeat("=", 30), false,
+			"exec pytest → last of 11 lines: • Packages in scope: core, cli / 1 xfailed in 0.01s"},
+		{"where an exception was raised", "exec", `{"command":"python a.py"}`, scope + "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    f()\n" +
+			"  File \"b.py\", line 12\n    x = (\n        ^\nSyntaxError: invalid syntax\n", true,
+			`exec python a.py → failed: SyntaxError: invalid syntax (File "b.py", line 12)`},
+		{"an exception below other output", "exec", `{"command":"python a.py"}`, scope + "  File \"b.py\", line 12\nit was read\nOSError: no space\n", true,
+			`exec python a.py → failed: OSError: no space`},
+		{"a report in prose", "Task", `{"prompt":"look"}`, "Now I know it.\n\n## Review of the lock\n\n" + scope + "All calls hold the lock while they write.\n```\nx. y.\n```\nagentId: 12\n", false,
+			"Task prompt=look → agentId: 12 / 17 lines: Review of the lock … All calls hold the lock while they write."},
+		{"a report without headings", "Task", `{"prompt":"look"}`, "Tests pass\n" + strings.Repeat("it goes on\n", 60) + "**All that was asked for is there and works.**", false,
+			"Task prompt=look → 62 lines: Tests pass … **All that was asked for is there and works.**"},
+		{"a list is no prose", "list", `{"in":"a"}`, strings.Repeat("a/b.go\n", 80), false, "list in=a → 80 lines"},
+		{"all that a search has found", "Grep", `{"pattern":"x"}`, strings.Repeat("a/long/path/to/b.go:12: int x;\n", 6), false,
+			"Grep x → " + strings.Repeat("a/long/path/to/b.go:12: int x; / ", 5) + "a/long/path/to/b.go:12: int x;"},
 		{"a row that is not there", "query", `{"sql":"select"}`, "relation \"x\" does not exist", false,
 			`query sql=select → failed: relation "x" does not exist`},
 		{"a panic", "exec", `{"command":"run"}`, "thread 'main' panicked at a.rs:3:5:\nindex out of bounds\nnote: x", false,
@@ -577,6 +592,19 @@ func TestBare(t *testing.T) {
 	}
 	edits := "\nedit b.go (a long line of many that changed the file)"
 	assert.Contains(t, record.Bare(9, 90, frame+"\nexec make → failed: EACCES"+edits), "EACCES", "before any edit")
+}
+
+// What ends like the same call below it says so. The newest line is whole: a bare record keeps it first.
+func TestEndsAlike(t *testing.T) {
+	t.Parallel()
+	w := writer(new(excerpt.Names))
+	for k, end := range []string{"no rule to make the target that was asked for", "no such file", "no rule to make the target that was asked for", "no such file"} {
+		id := strconv.Itoa(k)
+		w.Called(id, "exec", json.RawMessage(`{"command":"make"}`))
+		w.Returned(id, end, "", true, false)
+	}
+	assert.Equal(t, frame+"\nexec make → failed: as below\nexec make → failed: no such file\n"+
+		"exec make → failed: no rule to make the target that was asked for\nexec make → failed: no such file", w.Write(4, 0))
 }
 
 // A name with spaces is whole, and the keys of arguments are none.
