@@ -17,7 +17,7 @@ func escaped(s string, i int, emit func(string, Kind)) int {
 		return 1
 	}
 	if s[i+1] == '\\' {
-		return 2
+		return max(2, escapesWithin(s[:i], s[i:]))
 	}
 	isEscape := strings.IndexByte(`"/bfnrt`, s[i+1]) >= 0 // of JSON; the u is judged below
 	if isEscape && i > 0 && s[i-1] != ':' {
@@ -38,6 +38,19 @@ func escaped(s string, i int, emit func(string, Kind)) int {
 		return 1
 	}
 	return 2
+}
+
+// escapesWithin returns the length of the escapes with which s begins that are of a text within the text, such as code
+// in JSON: \\n\\t. A single one behind a name is a part of a path, or may be.
+func escapesWithin(before, s string) (n int) {
+	for len(s) > n+2 && s[n] == '\\' && s[n+1] == '\\' && strings.IndexByte("bfnrt", s[n+2]) >= 0 {
+		n += 3
+	}
+	last := len(before) - 1
+	if last >= 0 && (before[last] == ':' || n == 3 && isNameByte(before[last])) {
+		return 0
+	}
+	return n
 }
 
 // isNameByte reports whether c may stand in the name of a file.

@@ -33,6 +33,8 @@ func TestScan(t *testing.T) {
 			[]string{"0 /dev/null", "0 update.sh", "6 fooBar"}},
 		{`C:\src\Shop\bin\Shop.dll, D:\new\tool_box and "E:\\a\\b_c", lib\Shop_x`, []string{`0 C:\src\Shop\bin\Shop.dll`,
 			"6 b_c", "6 Shop_x"}},
+		{`"code":"print(\"\\nfooBar\")\n\tif x {\\n\\t\\tsetName", "lib\\new_x", "E:\\temp_a\\b_c"`, // code in JSON within JSON
+			[]string{"6 fooBar", "6 setName", "6 new_x", "6 temp_a", "6 b_c"}},
 		{"données.csv café_au /srv/straße_1 数据/a.go 文件a.go", []string{"0 a.go"}},
 		{"订单号20240117已取消 端口8080 提交3f2a9c1d8e7b 用户#12345 版本1.2.3 修改/etc/nginx.conf后 打开./src/a.go",
 			[]string{"3 20240117", "3 8080", "2 3f2a9c1d8e7b", "3 12345", "3 1.2.3", "0 /etc/nginx.conf", "0 src/a.go"}},

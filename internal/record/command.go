@@ -14,7 +14,7 @@ import (
 // here-document holds, then the middles of texts in quotes, redirections, and what the programs behind a pipe are told.
 func (w *Writer) command(l *line) string {
 	s := l.arguments.Command
-	s = oneCommand(withoutDocuments(s[:min(len(s), mostCommandBytes)]))
+	s = oneCommand(w.withoutDocuments(s[:min(len(s), mostCommandBytes)]))
 	before := w.directory // it ends there: many hosts begin each command where the session began
 	dir, rest := directoryOf(s)
 	if w.directory = dir; dir != "" && dir == before {
@@ -99,14 +99,19 @@ func endsCommand(line string) bool {
 // mostCommandBytes is how much of a command is read for its line.
 const mostCommandBytes = 32 << 10
 
-// withoutDocuments returns a script with one line of each of its here-documents: the first that says something. Of a
-// document that is no text of a file, such as a program, the files and URLs stay.
-func withoutDocuments(s string) string {
+// withoutDocuments returns a script with one line of each of its here-documents: the first that says something, and not
+// what another one of the record says. Of a document that is no text of a file, such as a program, the files and URLs
+// stay.
+func (w *Writer) withoutDocuments(s string) string {
 	var b strings.Builder
 	end, shown, isFile := "", "", false
 	from, at := 0, 0 // where the document begins, and the next line
 	tell := func(to int) {
 		if shown != "" {
+			if w.shown == nil {
+				w.shown = map[string]bool{}
+			}
+			w.shown[shown] = true
 			head := shown[:runes.HeadWords(shown, valueChars)]
 			if !isFile {
 				head = withPlaces(head, s[from:to], "")
@@ -121,7 +126,7 @@ func withoutDocuments(s string) string {
 		if end != "" {
 			if text := runes.OneLine(line); text == end {
 				tell(start)
-			} else if isBlank(shown) || opens(shown) && !opens(text) {
+			} else if w.says(text) > w.says(shown) {
 				shown = text
 			}
 			continue
@@ -137,6 +142,21 @@ func withoutDocuments(s string) string {
 	}
 	tell(at)
 	return b.String()
+}
+
+// says tells how much a line of a document says, from 0 on.
+func (w *Writer) says(line string) int {
+	switch {
+	case line == "":
+		return 0
+	case isBlank(line):
+		return 1
+	case opens(line):
+		return 2
+	case w.shown[line]:
+		return 3
+	}
+	return 4
 }
 
 // opens reports whether a line of a document says nothing of what the document does: it computes nothing, and is

@@ -77,6 +77,7 @@ type Writer struct {
 	open  int // the first line that may wait for its result
 	texts []excerpt.Source
 	paths map[string]string // of the files that lines name, by their last elements
+	shown map[string]bool   // lines that stand for here-documents
 
 	common    map[string]commonValue // by tool and argument
 	directory string                 // the change of directory that the command before names

@@ -517,6 +517,17 @@ func TestCallLine(t *testing.T) {
 		"poll session_id=1\nexec make 1", w.Write(4, 0))
 }
 
+// Programs of a record that begin alike are told by where they differ.
+func TestDocumentsThatBeginAlike(t *testing.T) {
+	t.Parallel()
+	w := writer(new(excerpt.Names))
+	for _, query := range []string{"one", "two", "one"} {
+		w.Called("c", "exec", json.RawMessage(`{"cmd":"python3 - <<EOF\nimport os\nsetup(os.environ)\nshow(`+query+`)\nEOF"}`))
+	}
+	assert.Equal(t, frame+"\nexec python3 - <<EOF setup(os.environ) …\nexec python3 - <<EOF show(two) …\nexec python3 - <<EOF show(one) …",
+		w.Write(4, 0))
+}
+
 // A change of directory is left out behind one to the same directory, and not behind a command without: many hosts begin
 // each command where the session began.
 func TestDirectory(t *testing.T) {
