@@ -7,6 +7,7 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/sections"
+	"github.com/winnowgo/winnow/internal/summary"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
@@ -255,6 +256,9 @@ func (c *compaction) carryInForce(d *draft, previous string, older []*item, stay
 		}
 	}
 	room := min(count.Share(d.limit(), inForceShare), max(count.Share(d.limit(), leastInForce), free-beside))
+	if c.brevity == wordsCut { // nothing else helps
+		room = min(room, max(0, c.free-c.tokens(c.said)-summary.LeastWords))
+	}
 	return q.Section(c.tokens, max(room, q.NoteTokens(c.tokens))) // notes are bounded where they are written
 }
 
