@@ -358,6 +358,7 @@ func (f *fresh) showUnchanged() {
 		if text == "" || isShown {
 			continue
 		}
+		text = strings.ToValidUTF8(text, "\uFFFD") // it outlives the message that it comes from
 		parts := []Part{{Text: joinedText(m) + shownAgain + text}}
 		f.edit(i, parts, f.tokensWith(i, parts), OpShow, "what it points to is no longer in the request")
 	}
