@@ -159,8 +159,8 @@ func (w *Writer) says(line string) int {
 	return 4
 }
 
-// opens reports whether a line of a document says nothing of what the document does: it computes nothing, and is
-// neither a remark nor a sentence. So programs begin: import re, #include <a.h>, set -e.
+// opens reports whether a line of a document says nothing of what the document does: it has up to four words, computes
+// nothing, and is neither a remark nor a sentence. So programs begin: import re, from a import b, set -e.
 func opens(line string) bool {
 	isIn := func(signs string, i int) bool { return strings.IndexByte(signs, line[i]) >= 0 }
 	if isBlank(line) || strings.HasPrefix(line, "#!") {

@@ -34,8 +34,8 @@ const (
 	mostMade     = 3     // lines, or ids, of that
 
 	mostFrame  = 40 // bytes in which a host says nothing but an exit code
-	leastAlike = 40 // bytes of an end that is not written twice
-	longRuler  = 20 // bytes around what a line says that are a ruler
+	leastAlike = 40 // bytes of an end that is not written twice: a shorter one is as long as a reference to it
+	longRuler  = 20 // bytes around what a line says that are a ruler: brackets and quotes are fewer
 
 	nothing = "nothing" // what an empty result says
 )

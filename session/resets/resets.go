@@ -138,12 +138,19 @@ type Policy struct {
 
 	// Triggers are what a person writes to begin anew, such as "/new".
 	Triggers []string `json:"triggers,omitempty"`
+
+	// MaxForkTokens is the largest conversation, in tokens, that a thread may begin with as a fork. 0: any size.
+	MaxForkTokens int `json:"maxForkTokens,omitempty"`
 }
 
-// Reference returns the policy of OpenClaw 2026.3: a reset each day at 4 o'clock in the host's time zone, and
-// the triggers /new and /reset.
+// Reference returns the policy of OpenClaw 2026.3: a reset each day at 4 o'clock in the host's time zone, the
+// triggers /new and /reset, and forks of up to 100 000 tokens.
 func Reference() *Policy {
-	return &Policy{Base: Rule{Mode: Daily, Hour: 4}, Triggers: []string{"/new", "/reset"}}
+	return &Policy{
+		Base:          Rule{Mode: Daily, Hour: 4},
+		Triggers:      []string{"/new", "/reset"},
+		MaxForkTokens: 100_000,
+	}
 }
 
 // For returns the rule for a key in a form that package keys knows: that of its channel, else of its type, else Base.
@@ -224,4 +231,9 @@ func cutFold(text, prefix string) (after string, ok bool) {
 		return "", false
 	}
 	return text[end:], true
+}
+
+// MayFork reports whether a thread may begin with a fork of a conversation of this many tokens.
+func (p *Policy) MayFork(tokens int) bool {
+	return p.MaxForkTokens <= 0 || tokens <= p.MaxForkTokens
 }

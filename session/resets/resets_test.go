@@ -196,9 +196,12 @@ func TestPolicy(t *testing.T) {
 	assert.Equal(t, resets.Rule{}, zero.For("agent:a:main"), "the zero value never resets")
 	_, ok := zero.Trigger("/new")
 	assert.False(t, ok, "the zero value has no trigger")
+	assert.True(t, zero.MayFork(1<<30), "the zero value has no limit for forks")
 
 	reference := resets.Reference()
 	assert.Equal(t, resets.Rule{Mode: resets.Daily, Hour: 4}, reference.For("agent:a:main"), "daily at 4, local time")
+	assert.True(t, reference.MayFork(100_000), "a parent of 100 000 tokens is forked")
+	assert.False(t, reference.MayFork(100_001), "a larger one is not")
 }
 
 func TestResetTriggers(t *testing.T) {
