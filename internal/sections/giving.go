@@ -168,13 +168,14 @@ func (g *giving) measure(section string, most int) {
 	g.most = g.goal
 }
 
-// upTo gives up what stands before index end: first what was pasted, then the answers, also the newest ones but for the
-// last, then messages to their first sentences. At last messages are left out.
+// upTo gives up what stands before index end: first elements in front of words, then what was pasted, then the answers,
+// also the newest ones but for the last, then messages to their first sentences. At last messages are left out.
 func (g *giving) upTo(end int) {
 	chars := sentenceChars
 	if g.cutsNewest {
 		chars /= 4
 	}
+	g.each(end, g.cutElements)
 	g.each(end, g.cutPasted)
 	g.each(max(end, len(g.list)-2), g.dropAnswer)
 	if g.sum > g.most {
@@ -215,6 +216,14 @@ func (g *giving) shorten(i int, text string) {
 		n = g.tokens(s.write())
 	}
 	g.sum, g.sizes[i] = g.sum+n-g.sizes[i], n
+}
+
+func (g *giving) cutElements(i int) {
+	s := &g.list[i]
+	own := ownWords(s.text)
+	if s.isOfPerson() && runes.AtLeast(s.text[:own], sentenceChars) {
+		g.shorten(i, strings.TrimLeft(leftOutOf(s.text[:own], s.note), " ")+s.text[own:])
+	}
 }
 
 func (g *giving) cutPasted(i int) {

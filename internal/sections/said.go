@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/runes"
@@ -100,7 +101,33 @@ func (d *Dialogue) Agent(text, next string) {
 }
 
 // IsShort reports whether a text says little without the one that it answers.
-func IsShort(text string) bool { return !runes.AtLeast(strings.TrimSpace(text), shortChars+1) }
+func IsShort(text string) bool {
+	return !runes.AtLeast(strings.TrimSpace(text[ownWords(text):]), shortChars+1)
+}
+
+// ownWords returns where in text the words begin that stand behind elements, escaped or not: agents put what they know
+// of the world in front of what a person typed, each in an element of its own.
+func ownWords(text string) int {
+	const tagChars = 60 // of the longest name, with its attributes
+	rest := strings.TrimSpace(text)
+	for {
+		tag, isTag := strings.CutPrefix(rest, "<")
+		if !isTag {
+			tag, isTag = strings.CutPrefix(rest, "&lt;")
+		}
+		name, _, _ := strings.Cut(tag[:min(len(tag), tagChars)], ">")
+		name, _, _ = strings.Cut(name, " ")
+		end := "/" + name + ">"
+		at := strings.Index(tag, end)
+		switch {
+		case rest == "":
+			return 0
+		case !isTag || name == "" || at < 0:
+			return len(strings.TrimRightFunc(text, unicode.IsSpace)) - len(rest)
+		}
+		rest = strings.TrimSpace(tag[at+len(end):])
+	}
+}
 
 // EndsOpen reports whether nothing says yet what came of the newest message.
 func (d *Dialogue) EndsOpen() bool {

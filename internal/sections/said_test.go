@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/internal/markup"
 )
 
 const roomy = 1 << 20
@@ -218,6 +220,33 @@ func TestSaidKeepsTheFirstSentence(t *testing.T) {
 }
 
 // A path in front of a message stays whole, although it is longer than what stays of a message otherwise.
+// Claude Code puts elements in front of what a person typed, in the same message: 11,000 characters of them, by which
+// the request of a line would be cut.
+func TestSaidKeepsWordsBehindElements(t *testing.T) {
+	elements := strings.Repeat("<system-reminder>\n"+strings.Repeat("The tools are these. ", 100)+"\n</system-reminder>\n", 5)
+	for _, tt := range []struct {
+		text, own, reason string
+	}{
+		{elements + "\nDeploy to staging-us, please.", "Deploy to staging-us, please.", ""},
+		{"<host-context kind=\"a\">x</host-context> Yes. ", "Yes. ", "of any name"},
+		{elements, elements, "nothing else"},
+		{"Look: <b>x</b>", "Look: <b>x</b>", "an element behind words"},
+		{"<b> 5 > 3", "<b> 5 > 3", "an open tag"},
+		{"", "", ""},
+	} {
+		assert.Equal(t, tt.own, tt.text[ownWords(tt.text):], tt.reason)
+		escaped := markup.Escape(tt.text)
+		assert.Equal(t, markup.Escape(tt.own), escaped[ownWords(escaped):], tt.reason)
+	}
+	assert.True(t, IsShort(elements+"B2."))
+
+	var d Dialogue
+	d.Person(monday, "", elements+"\nDeploy to staging-us, please.", ", recall 12")
+	talk(&d, 1, 8, "")
+	text := sectionOf(&d, 1_200, 2_000)
+	assert.Regexp(t, `\n\[… 10\d\d\d characters left out, recall 12 …\] Deploy to staging-us, please\.\n`, text)
+}
+
 func TestSaidKeepsThePathInFront(t *testing.T) {
 	var d Dialogue
 	path := "/srv/" + strings.Repeat("deep/", 20) + "main.go:7"
