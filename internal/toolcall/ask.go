@@ -44,20 +44,63 @@ var refusals = [...]struct{ begins, behind string }{
 	{"The user rejected permission to use this specific tool call", "with the following feedback:"},
 }
 
-// SaidIn returns what a person said in the result of a call of tool: the answer to what the tool asked, or why the
-// person refused the call. A tool of a server writes its errors itself, so what it says of a refusal proves nothing.
+// How Claude Code delivers what a person writes while the agent works: among the elements behind the newest result, in
+// one that begins with arrival, in front of an explanation. A tool whose output ends so is believed.
+const (
+	reminderBegins = "\n<system-reminder>\n"
+	reminderEnds   = "\n</system-reminder>"
+	arrival        = "The user sent a new message while you were working:\n"
+	explanation    = "\n\nThis is how Claude Code surfaces messages"
+)
+
+// SaidIn returns what a person said in the result of a call of tool: the answer to what the tool asked, why the person
+// refused the call, or what the person wrote meanwhile. A tool of a server writes its errors itself, so what it says of
+// a refusal proves nothing.
 func (t *Files) SaidIn(tool, result string, isError bool) (said string, ok bool) {
-	if isError && baseName(tool) == askName(tool) {
-		for _, r := range refusals {
-			if !strings.HasPrefix(result, r.begins) {
-				continue
-			}
-			if _, said, ok = strings.Cut(result, r.behind); ok && !runes.IsBlank(said) {
-				return strings.TrimSpace(said), true
-			}
+	result, arrived := cutReminders(result)
+	isAnswer := t.asksPerson(tool)
+	switch {
+	case isAnswer:
+		said = result
+	case isError && baseName(tool) == askName(tool):
+		said = refusal(result)
+	}
+	if arrived != "" {
+		said = strings.TrimSpace(said + "\n\n" + arrived)
+	}
+	if runes.IsBlank(said) {
+		return result, isAnswer
+	}
+	return said, true
+}
+
+// refusal returns what a person said with a refusal of a call, if result is one.
+func refusal(result string) string {
+	for _, r := range refusals {
+		if strings.HasPrefix(result, r.begins) {
+			_, said, _ := strings.Cut(result, r.behind)
+			return strings.TrimSpace(said)
 		}
 	}
-	return result, t.asksPerson(tool)
+	return ""
+}
+
+// cutReminders cuts the elements behind a result off, and returns what a person wrote in them.
+func cutReminders(result string) (rest, arrived string) {
+	for {
+		text, ok := strings.CutSuffix(strings.TrimRight(result, "\n"), reminderEnds)
+		at := strings.LastIndex(text, reminderBegins)
+		if !ok || at < 0 {
+			return result, arrived
+		}
+		result = strings.TrimRight(text[:at], "\n")
+		if words, isArrival := strings.CutPrefix(text[at+len(reminderBegins):], arrival); isArrival {
+			if at := strings.LastIndex(words, explanation); at >= 0 {
+				words = words[:at]
+			}
+			arrived = words + "\n\n" + arrived
+		}
+	}
 }
 
 // Question returns the texts in the arguments of a call in their order, in one line of at most `most` characters: what
