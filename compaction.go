@@ -291,11 +291,11 @@ func carry(c sections.Carried, tools *toolcall.Files, messages []Message) sectio
 		switch m.Role {
 		case RoleTool:
 			if m.IsError && !isMissingResult(m) && !isRefusedRecall(m, calls.tool(i)) {
-				into.AddFailure(m.ToolCallID, calls.tool(i), messageParts(m), m.Details)
+				into.AddFailure(m.ToolCallID, calls.tool(i), resultText(m), m.Details)
 			}
 		case RoleUser:
 			if isLaterResult(m) && m.IsError {
-				into.AddFailure(m.ToolCallID, m.ToolName, messageParts(m), m.Details)
+				into.AddFailure(m.ToolCallID, m.ToolName, resultText(m), m.Details)
 			}
 		case RoleAssistant:
 			results := resultsBehind(messages, i)
@@ -326,7 +326,7 @@ func resultsBehind(messages []Message, i int) map[string]*Message {
 // saysFailed reports whether r, the result of call, says that the call failed. A call without a result (nil) may have
 // done its work.
 func saysFailed(r *Message, call *toolcall.Call) bool {
-	return r != nil && !isMissingResult(r) && (r.IsError || call.Failed(messageParts(r)))
+	return r != nil && !isMissingResult(r) && (r.IsError || call.Failed(resultText(r)))
 }
 
 // The text of a summary: the summarizer writes it, in the room that the sections behind it leave.

@@ -66,7 +66,11 @@ func eachMention(m *Message, f func(s string, from digest.Source)) {
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; p.Kind {
 		case KindText:
-			f(p.Text, sourceOf(m))
+			text := p.Text
+			if m.Role == RoleTool {
+				text = toolcall.WithoutReminders(text)
+			}
+			f(text, sourceOf(m))
 		case KindThinking:
 			f(p.Text, digest.FromThinking)
 		case KindToolCall:

@@ -340,7 +340,7 @@ func saysUnchanged(m *Message) bool {
 	if m.Role != RoleTool || m.Pinned || m.IsError {
 		return false
 	}
-	return holdsOnlyText(m) && toolcall.SaysUnchanged(joinedText(m))
+	return holdsOnlyText(m) && toolcall.SaysUnchanged(resultText(m))
 }
 
 const shownAgain = "\n[What this points to is no longer shown, so here it is:]\n"

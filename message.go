@@ -16,6 +16,7 @@ import (
 	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 // Role is the author of a message.
@@ -138,6 +139,9 @@ func messageParts(m *Message) string {
 	}
 	return b.String()
 }
+
+// resultText returns what a tool returned in m.
+func resultText(m *Message) string { return toolcall.WithoutReminders(messageParts(m)) }
 
 // beginsTurn reports whether m is a user message that a person wrote.
 func beginsTurn(m *Message) bool {

@@ -11,6 +11,7 @@ import (
 	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/record"
 	"github.com/winnowgo/winnow/internal/saved"
+	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 // A record stands for a run of old messages: answers of the model, its calls and their results, and texts that the host
@@ -205,7 +206,8 @@ func (f folding) writeMessage(w *record.Writer, x *item, note string) {
 		if isMissingResult(m) {
 			w.Lost(m.ToolCallID)
 		} else {
-			w.Returned(m.ToolCallID, textAndImages(m), note, m.IsError, x.fact.redundant&minify.Escapes != 0)
+			text := toolcall.WithoutReminders(textAndImages(m))
+			w.Returned(m.ToolCallID, text, note, m.IsError, x.fact.redundant&minify.Escapes != 0)
 		}
 		return
 	case RoleUser:

@@ -153,6 +153,30 @@ func TestRecordOfWhatChanged(t *testing.T) {
 	}
 }
 
+// What an agent puts behind the results of its tools is not what they wrote: neither their last line nor what was made.
+func TestRecordWithoutReminders(t *testing.T) {
+	const left = "\n\n<system-reminder>\n<total_tokens>14999880 tokens left</total_tokens>\n</system-reminder>"
+	steps := func(behind string) []winnow.Message {
+		h := runs(12)
+		h[10].Parts[0].Text = "..F\nFAILED test_a.py::test_b - assert 7 == 0\n1 failed, 2 passed in 0.12s"
+		h[12].Parts[0].Text = "[main be05855] note\n 1 file changed"
+		for i := range h {
+			if h[i].Role == winnow.RoleTool {
+				h[i].Parts[0].Text += behind
+			}
+		}
+		return h
+	}
+	records := func(h []winnow.Message) []string {
+		r, err := folding(t, winnow.Options{}).Prepare(t.Context(), h)
+		require.NoError(t, err)
+		return recordsIn(r.Messages)
+	}
+	want := records(steps(""))
+	require.Contains(t, strings.Join(want, "\n"), "1 failed, 2 passed in 0.12s\n")
+	assert.Equal(t, want, records(steps(left)))
+}
+
 // Whoever writes what looks like a record writes text: it is folded, pinned, limited and summarized like any other, and
 // a record quotes it within one line.
 func TestTextsThatLookLikeRecords(t *testing.T) {

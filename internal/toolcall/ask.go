@@ -85,15 +85,22 @@ func refusal(result string) string {
 	return ""
 }
 
+// WithoutReminders returns a result without the elements that Claude Code puts behind it: what is left of a budget,
+// what else the model should do. The last lines of what a tool wrote are in front of them.
+func WithoutReminders(result string) string {
+	result, _ = cutReminders(result)
+	return result
+}
+
 // cutReminders cuts the elements behind a result off, and returns what a person wrote in them.
 func cutReminders(result string) (rest, arrived string) {
 	for {
 		text, ok := strings.CutSuffix(strings.TrimRight(result, "\n"), reminderEnds)
 		at := strings.LastIndex(text, reminderBegins)
-		if !ok || at < 0 {
+		if !ok || at < 0 && !strings.HasPrefix(text, reminderBegins[1:]) { // it may be all of the result
 			return result, arrived
 		}
-		result = strings.TrimRight(text[:at], "\n")
+		result = strings.TrimRight(text[:max(0, at)], "\n")
 		if words, isArrival := strings.CutPrefix(text[at+len(reminderBegins):], arrival); isArrival {
 			if at := strings.LastIndex(words, explanation); at >= 0 {
 				words = words[:at]

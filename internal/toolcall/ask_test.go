@@ -81,6 +81,20 @@ func TestArrival(t *testing.T) {
 	}
 }
 
+func TestWithoutReminders(t *testing.T) {
+	const left = "<system-reminder>\n<total_tokens>14999880 tokens left</total_tokens>\n</system-reminder>"
+	for _, tt := range []struct{ result, want, reason string }{
+		{"1 failed\n\n" + left, "1 failed", ""},
+		{"1 failed\n" + left + "\n\n" + left + "\n", "1 failed", "several"},
+		{left, "", "of a tool that wrote nothing"},
+		{"a\n\n" + left + "\n\nb", "a\n\n" + left + "\n\nb", "in the middle"},
+		{"<a>\nb\n</a>", "<a>\nb\n</a>", "another element"},
+		{"a\n</system-reminder>", "a\n</system-reminder>", "only an end"},
+	} {
+		assert.Equal(t, tt.want, WithoutReminders(tt.result), tt.reason)
+	}
+}
+
 func TestQuestion(t *testing.T) {
 	for _, tt := range []struct {
 		arguments string
