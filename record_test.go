@@ -159,7 +159,7 @@ func TestRecordWithoutReminders(t *testing.T) {
 	steps := func(behind string) []winnow.Message {
 		h := runs(12)
 		h[10].Parts[0].Text = "..F\nFAILED test_a.py::test_b - assert 7 == 0\n1 failed, 2 passed in 0.12s"
-		h[12].Parts[0].Text = "[main be05855] note\n 1 file changed"
+		h[12].Parts[0].Text = strings.Repeat("hint: a file has other line ends\n", 40) + "[main be05855] note\n 1 file changed"
 		for i := range h {
 			if h[i].Role == winnow.RoleTool {
 				h[i].Parts[0].Text += behind
