@@ -81,6 +81,7 @@ type Writer struct {
 
 	common    map[string]commonValue // by tool and argument
 	directory string                 // the change of directory that the command before names
+	label     string                 // the first word of the text that the model said before
 }
 
 // line consists of its four texts, one after the other.
@@ -135,23 +136,38 @@ func (w *Writer) mentionValues(arguments json.RawMessage) {
 
 // Said adds what the model said beside its calls.
 func (w *Writer) Said(text string) {
-	text = secret.Mask(text)
+	text = strings.TrimSpace(secret.Mask(text))
 	w.mention(text, true)
+	word := text[:max(0, strings.IndexAny(text, " \n"))]
+	if strings.HasSuffix(word, ":") && word == w.label { // THOUGHT: says nothing the second time
+		text = text[len(word):]
+	}
+	w.label = word
 	if text = gist(text, saidChars); text != "" {
 		w.lines = append(w.lines, line{frame: said, text: markup.Escape(markup.Line(text))})
 	}
 }
 
 // gist returns text, which stands beside calls, in one line of at most about limit characters, and in whole sentences
-// if they fit. Blocks of code go first, with what introduces them, and then the last paragraph, or of a single one the
-// last sentence: most often it announces the calls, which the next lines show. Of what is left the beginning stays, and
+// if they fit. The last sentence goes and, of a long text, its blocks of code, with what introduces them, and its last
+// paragraph: most often they announce the calls, which the next lines show. Of what is left the beginning stays, and
 // what was decided at the end.
 func gist(text string, limit int) string {
-	if whole := runes.OneLine(text); !runes.AtLeast(whole, limit+1) {
+	said, whole := proseOf(text), runes.OneLine(text)
+	if len(said) == 0 { // code alone
+		return beginning(whole, limit)
+	}
+	last := len(said) - 1
+	rest := slices.Clone(said[:last])
+	if !runes.AtLeast(whole, limit+1) {
+		switch found := strings.Join(rest, " "); {
+		case strings.Contains(found, " "): // not just "Good."
+			return found
+		case introduces(said[last]):
+			return ""
+		}
 		return whole
 	}
-	said := proseOf(text)
-	rest := slices.Clone(said[:max(0, len(said)-1)])
 	if end := strings.LastIndex(strings.TrimSpace(text), "\n\n"); end > 0 {
 		rest = proseOf(text[:end])
 	}
@@ -159,11 +175,7 @@ func gist(text string, limit int) string {
 		said = rest
 	}
 	short := strings.Join(said, " ")
-	switch {
-	case short == "": // code alone
-		whole := runes.OneLine(text)
-		return strings.TrimSpace(whole[:runes.HeadWords(whole, limit)]) + " …"
-	case !runes.AtLeast(short, limit+1):
+	if !runes.AtLeast(short, limit+1) {
 		return short + " …"
 	}
 	head, from := said[0], len(said)
@@ -171,8 +183,7 @@ func gist(text string, limit int) string {
 		head, said = head+" "+said[1], said[1:]
 		from = len(said)
 	}
-	last := said[from-1]
-	if from > 1 && runes.AtLeast(head+last, limit) && runes.AtLeast(head, limit/2+1) { // half is for the end
+	if from > 1 && runes.AtLeast(head+said[from-1], limit) && runes.AtLeast(head, limit/2+1) { // half is for the end
 		head = strings.TrimSpace(head[:runes.HeadWords(head, limit/2)])
 	}
 	room := limit - utf8.RuneCountInString(head)

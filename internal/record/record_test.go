@@ -38,7 +38,7 @@ func TestWrite(t *testing.T) {
 	lines := strings.Split(text, "\n")
 	require.Len(t, lines, 5)
 	assert.Equal(t, frame, lines[0])
-	assert.Equal(t, "Said: I look at it. Then I test.", lines[1])
+	assert.Equal(t, "Said: I look at it.", lines[1])
 	assert.Equal(t, "read internal/record/record.go", lines[2])
 	assert.Equal(t, "exec go test ./... → failed: exit status 1 no such file", lines[3])
 	assert.Contains(t, lines[4], "Names seen: ")
@@ -377,7 +377,10 @@ func TestSaidSentences(t *testing.T) {
 	t.Parallel()
 	found := "It fails to pass `simple_col` in the recursive call of `_resolve_join`, which takes the default value False."
 	for _, tt := range []struct{ name, text, want string }{
-		{"short", "I look.\nThen I test.", "I look. Then I test."},
+		{"short", "It is 5 lines long.\nThen I test.", "It is 5 lines long."},
+		{"one sentence", "All tests pass.", "All tests pass."},
+		{"a word in front of one", "Good. The lock was missing.", "Good. The lock was missing."},
+		{"an announcement alone", "Good. Now I read the file:", frame},
 		{"what is announced goes", found + " " + strings.Repeat("Let me look at the next file. ", 7)[:209], found + " … " + strings.TrimSpace(strings.Repeat("Let me look at the next file. ", 3))},
 		{"code goes first", "In _add_q:\n```python\n" + strings.Repeat("return a\n", 30) + "```\n" + found + "\nLet's check build_filter.", found + " …"},
 		{"what was decided at the end", "The matrix is wrong. " + strings.Repeat("It may be this. ", 20) + "So k == 0 must be asked first. Now I edit it.", "The matrix is wrong. It may be this. … " + strings.Repeat("It may be this. ", 8) + "So k == 0 must be asked first."},
@@ -394,6 +397,17 @@ func TestSaidSentences(t *testing.T) {
 		w.Said(tt.text)
 		assert.Equal(t, tt.want, strings.TrimPrefix(w.Write(4, 0), frame+"\nSaid: "), tt.name)
 	}
+}
+
+// The word that each text begins with stands in the first of them alone.
+func TestLabel(t *testing.T) {
+	t.Parallel()
+	w := writer(new(excerpt.Names))
+	w.Said("THOUGHT: It is a.")
+	w.Said("THOUGHT:\nIt is b.")
+	w.Said("https://a.b/c is up.")
+	w.Said("https://a.b/d is up.")
+	assert.Equal(t, frame+"\nSaid: THOUGHT: It is a.\nSaid: It is b.\nSaid: https://a.b/c is up.\nSaid: https://a.b/d is up.", w.Write(4, 0))
 }
 
 // A text between calls is cut between words.
