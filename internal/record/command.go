@@ -11,7 +11,7 @@ import (
 // The command of a shell in its line.
 
 // command returns the command of l in about shellChars characters. Its files stay. What goes first is what a
-// here-document holds, then the middles of texts in quotes, redirections, and what the programs behind a pipe are told.
+// here-document holds, then the middles of texts in quotes, redirections, and long words.
 func (w *Writer) command(l *line) string {
 	s := l.arguments.Command
 	s = oneCommand(w.withoutDocuments(s[:min(len(s), mostCommandBytes)]))
@@ -29,10 +29,7 @@ func shortCommand(s string) string {
 		return s
 	}
 	s = strings.NewReplacer(" 2>/dev/null", "", " 2>&1", "").Replace(s)
-	if s = shortQuotes(s); runes.AtLeast(s, shellChars+1) {
-		s = shortPipes(s)
-	}
-	return runes.Clip(withoutLongWords(s, shellChars), pathChars)
+	return runes.Clip(withoutLongWords(shortQuotes(s), shellChars), pathChars)
 }
 
 // directoryOf returns the change of directory that a command begins with, or "", and the rest of the command.
@@ -56,7 +53,7 @@ func withoutLongWords(s string, most int) string {
 	}
 	slices.SortStableFunc(others, func(a, b int) int { return len(words[b]) - len(words[a]) })
 	for k := 0; k < len(others) && len(s) > most; k++ {
-		words[others[k]] = "…"
+		words[others[k]] = "…" + words[others[k]][len(strings.TrimRight(words[others[k]], ";")):]
 		s = strings.Join(slices.CompactFunc(slices.Clone(words), bothLeftOut), " ")
 	}
 	return s
@@ -219,35 +216,6 @@ func quoted(s string) (parts []string) {
 		parts = append(parts, s[:begin], s[begin:begin+end])
 		s = s[begin+end:]
 	}
-}
-
-// shortPipes leaves of what stands behind each pipe of a command the program.
-func shortPipes(s string) string {
-	var b strings.Builder
-	var quote byte
-	skips := false
-	for i := range len(s) {
-		switch c := s[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
-		case c == ';' || c == '&':
-			skips = false
-		case c == '|' && (strings.HasPrefix(s[i:], "||") || strings.HasSuffix(s[:i], "|")):
-			skips = false
-		case c == '|':
-			program, _, _ := strings.Cut(strings.TrimLeft(s[i+1:], "| "), " ")
-			b.WriteString("| " + program + " ")
-			skips = true
-		}
-		if !skips {
-			b.WriteByte(s[i])
-		}
-	}
-	return runes.OneLine(b.String())
 }
 
 // clip shortens a text in its middle, of which the files and URLs stay: a text in quotes may be a script.
