@@ -318,7 +318,7 @@ func (w *world) least(in []winnow.Message) int {
 			to++
 		}
 		stays := from >= step || slices.ContainsFunc(in[from:to], func(m winnow.Message) bool { return m.Pinned }) ||
-			callsPinned(in, from)
+			callsKept(in, from, step)
 		if stays { // a repair says of each other call that its result is lost
 			n += lost * max(0, toolCalls(&in[from])-(to-from-1))
 		}
@@ -336,11 +336,14 @@ func (w *world) least(in []winnow.Message) int {
 	return n
 }
 
-// callsPinned reports whether message i has the call of a pinned result, which may stand anywhere behind it.
-func callsPinned(in []winnow.Message, i int) bool {
+// callsKept reports whether message i has the call of a result that stays: one that is pinned, which may stand anywhere
+// behind it, or one behind the newest step, which comes late.
+func callsKept(in []winnow.Message, i, step int) bool {
 	return slices.ContainsFunc(in[i].Parts, func(p winnow.Part) bool {
-		isIts := func(m winnow.Message) bool { return m.Pinned && m.Role == winnow.RoleTool && m.ToolCallID == p.ID }
-		return p.Kind == winnow.KindToolCall && slices.ContainsFunc(in[i:], isIts)
+		isIts := func(m winnow.Message) bool { return m.Role == winnow.RoleTool && m.ToolCallID == p.ID }
+		isPinned := func(m winnow.Message) bool { return m.Pinned && isIts(m) }
+		return p.Kind == winnow.KindToolCall &&
+			(slices.ContainsFunc(in[i:], isPinned) || slices.ContainsFunc(in[max(i, step):], isIts))
 	})
 }
 
