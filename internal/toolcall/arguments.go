@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/jsontext"
@@ -55,17 +54,8 @@ func (t *Files) Arguments(raw json.RawMessage) Arguments {
 	if code, _ := jsontext.Decode(fields["code"]); a.Command == "" && strings.Contains(code, "(") { // of a notebook
 		a.Command = code
 	}
-	for _, key := range t.paths {
-		if a.File, _ = jsontext.Decode(fields[key]); a.File != "" {
-			a.File = markup.Line(strings.TrimSpace(runes.Clip(a.File, identifier.MaxBytes)))
-			break
-		}
-	}
-	for _, key := range patternKeys {
-		if a.Pattern, _ = jsontext.Decode(fields[key]); a.Pattern != "" {
-			break
-		}
-	}
+	a.File = markup.Line(strings.TrimSpace(runes.Clip(firstText(fields, t.paths), identifier.MaxBytes)))
+	a.Pattern = firstText(fields, patternKeys)
 	for _, key := range []string{"input", "patch", "command", "cmd"} {
 		if value := fields[key]; bytes.Contains(value, []byte("*** ")) {
 			a.patch(commandText(value))
@@ -83,13 +73,18 @@ var patternKeys = []string{"pattern", "query", "regex", "search_term"}
 // membersOf returns the members of a JSON object by their keys. They are read where they lie: package json copies each.
 func membersOf(object []byte) map[string]json.RawMessage {
 	fields := map[string]json.RawMessage{}
-	jsontext.Members(object, func(key string, value []byte) {
-		if strings.IndexByte(key, '\\') >= 0 || !utf8.ValidString(key) {
-			key, _ = jsontext.Decode([]byte(`"` + key + `"`))
-		}
-		fields[key] = value
-	})
+	jsontext.Members(object, func(key string, value []byte) { fields[key] = value })
 	return fields
+}
+
+// firstText returns the text of the first of the keys that has one.
+func firstText(fields map[string]json.RawMessage, keys []string) string {
+	for _, key := range keys {
+		if text, _ := jsontext.Decode(fields[key]); text != "" {
+			return text
+		}
+	}
+	return ""
 }
 
 var patchFile = prose.NewPattern(`(?m)^\*\*\* (Update File|Add File|Delete File|Move to): (.+)$`)
@@ -99,13 +94,8 @@ func commandText(raw json.RawMessage) string {
 	if s, _ := jsontext.Decode(raw); s != "" {
 		return s
 	}
-	if len(raw) == 0 || raw[0] != '[' {
-		return ""
-	}
 	var words []string
-	if json.Unmarshal(raw, &words) != nil || len(words) == 0 {
-		return ""
-	}
+	_ = json.Unmarshal(raw, &words) // what is no list has no words
 	if len(words) == 3 && strings.HasPrefix(words[1], "-") {
 		return words[2]
 	}

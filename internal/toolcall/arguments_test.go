@@ -1,12 +1,9 @@
 package toolcall
 
 import (
-	"bytes"
-	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 func TestArguments(t *testing.T) {
@@ -18,7 +15,7 @@ func TestArguments(t *testing.T) {
 		{`{"command":"ls","path":"a.go"}`, Arguments{Command: "ls", File: "a.go"}, "a command and a file"},
 		{`{"cmd":["bash","-lc","make test"]}`, Arguments{Command: "make test"}, "the script of a shell"},
 		{`{"path":"a.go","path":"b.go"}`, Arguments{File: "b.go"}, "the last of two, as package json has it"},
-		{`{"pat\u0068":"a\tb"}`, Arguments{File: "a b"}, "escapes, in a key too"},
+		{`{"path":"a\tb"}`, Arguments{File: "a b"}, "escapes"},
 		{`{"path":"a.go"`, Arguments{File: "a.go"}, "cut short: what is there is read"},
 		{`{"path":["a.go"]}`, Arguments{}, "a list is not a file"},
 		{`{"input":"*** Update File: a.go\n"}`, Arguments{Patched: []Patch{{"a.go", "edited"}}, Patch: "*** Update File: a.go\n"}, "a patch"},
@@ -30,23 +27,4 @@ func TestArguments(t *testing.T) {
 	} {
 		assert.Equal(t, tc.want, Common.Arguments([]byte(tc.in)), tc.why)
 	}
-}
-
-// FuzzMembers: the members of an object are those that package json finds.
-func FuzzMembers(f *testing.F) {
-	for _, seed := range []string{`{"a":1,"b":"x"}`, `{"a":1,"a":{"b":[2]}}`, `{"\u0061":"\ud83d\ude00"}`, "{\"\xff\":\"\xff\"}", `{"":null}`, `{ }`} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, in string) {
-		object := bytes.TrimSpace([]byte(in))
-		want := map[string]json.RawMessage{}
-		if len(object) == 0 || object[0] != '{' || json.Unmarshal(object, &want) != nil {
-			return
-		}
-		got := membersOf(object)
-		require.Len(t, got, len(want))
-		for key, value := range want {
-			require.Equal(t, string(value), string(got[key]), "%q", key)
-		}
-	})
 }

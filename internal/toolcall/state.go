@@ -2,13 +2,13 @@ package toolcall
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 
-	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/runes"
 )
@@ -91,13 +91,8 @@ const skillFile = "skill.md"
 
 // skillName returns the name of the skill that a call loads: what the agents call it, or else all arguments.
 func skillName(arguments json.RawMessage) string {
-	fields := membersOf(arguments)
-	for _, key := range []string{"skill", "name", "skill_name", "skillName", "id", "command"} {
-		if value, _ := jsontext.Decode(fields[key]); value != "" {
-			return strings.ToLower(runes.Clip(value, 200))
-		}
-	}
-	return runes.Clip(mem.String(arguments), 200)
+	name := firstText(membersOf(arguments), []string{"skill", "name", "skill_name", "skillName", "id", "command"})
+	return runes.Clip(cmp.Or(strings.ToLower(name), mem.String(arguments)), 200)
 }
 
 // planItem is one item of a plan, in the words of the common agents.
