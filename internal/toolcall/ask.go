@@ -22,15 +22,6 @@ var commonAsks = []string{"askuserquestion", "exitplanmode", "askuser", "askques
 // askName returns the name of a tool in lower case, without underscores and dashes.
 func askName(tool string) string { return withoutDashes.Replace(fold(tool)) }
 
-func askPatterns(names []string) (patterns []string) {
-	for _, name := range names {
-		if name = askName(name); name != "" {
-			patterns = append(patterns, name)
-		}
-	}
-	return patterns
-}
-
 // asksPerson reports whether a tool asks a person, so that its result is what the person said.
 func (t *Files) asksPerson(tool string) bool {
 	name := askName(tool)

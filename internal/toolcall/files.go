@@ -72,18 +72,14 @@ type More struct {
 
 // With returns t with more tools and more arguments. Names of tools are compared as baseName writes them.
 func (t *Files) With(more More) *Files {
-	join := func(known, names []string) []string {
-		known = slices.Clip(known)
-		for _, name := range names {
-			known = append(known, baseName(name))
-		}
-		return known
+	join := func(known, names []string, write func(string) string) []string {
+		return append(slices.Clip(known), each(names, write)...)
 	}
 	return &Files{
-		read: join(t.read, more.Read), modify: join(t.modify, more.Modify),
+		read: join(t.read, more.Read, baseName), modify: join(t.modify, more.Modify, baseName),
 		paths: append(slices.Clip(t.paths), more.Paths...),
-		plans: join(t.plans, more.Plans), skills: join(t.skills, more.Skills),
-		asks: append(slices.Clip(t.asks), askPatterns(more.Asks)...), notes: more.Notes,
+		plans: join(t.plans, more.Plans, baseName), skills: join(t.skills, more.Skills, baseName),
+		asks: join(t.asks, more.Asks, askName), notes: more.Notes,
 	}
 }
 

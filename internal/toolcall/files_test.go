@@ -36,7 +36,8 @@ func TestOf(t *testing.T) {
 func TestOutcome(t *testing.T) {
 	for _, tc := range []struct{ details, exit, status string }{
 		{`{"exitCode":2,"status":" failed "}`, "2", "failed"},
-		{`{"exitCode":"2","status":7}`, "", ""},
+		{`{"exitCode":"2","status":7}`, "2", ""},
+		{`{"exitCode":"two","status":""}`, "", ""},
 		{`[1]`, "", ""},
 		{``, "", ""},
 	} {

@@ -11,15 +11,14 @@ type Matcher struct{ allow, deny []string }
 // NewMatcher returns the matcher of the tools that allow names, or of all if it is empty, without those that deny
 // names. In a pattern * stands for any text. Case and blank patterns do not count.
 func NewMatcher(allow, deny []string) Matcher {
-	return Matcher{foldPatterns(allow), foldPatterns(deny)}
+	return Matcher{each(allow, fold), each(deny, fold)}
 }
 
-// foldPatterns returns the patterns in lower case, without the blank ones.
-func foldPatterns(patterns []string) []string {
-	var out []string
-	for _, s := range patterns {
-		if s = fold(s); s != "" {
-			out = append(out, s)
+// each returns names as write writes them, without those of which nothing is left.
+func each(names []string, write func(string) string) (out []string) {
+	for _, name := range names {
+		if name = write(name); name != "" {
+			out = append(out, name)
 		}
 	}
 	return out

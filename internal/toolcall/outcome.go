@@ -2,7 +2,6 @@ package toolcall
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
 )
 
@@ -14,17 +13,9 @@ func Outcome(details json.RawMessage) (exit, status string) {
 		return "", ""
 	}
 	var d struct {
-		ExitCode any `json:"exitCode"`
-		Status   any `json:"status"`
+		ExitCode json.Number `json:"exitCode"`
+		Status   string      `json:"status"`
 	}
-	if json.Unmarshal(details, &d) != nil {
-		return "", ""
-	}
-	if n, ok := d.ExitCode.(float64); ok {
-		exit = strconv.FormatFloat(n, 'f', -1, 64)
-	}
-	if s, ok := d.Status.(string); ok {
-		status = strings.TrimSpace(s)
-	}
-	return exit, status
+	_ = json.Unmarshal(details, &d) // what is of another type is left out
+	return d.ExitCode.String(), strings.TrimSpace(d.Status)
 }
