@@ -52,7 +52,7 @@ func (w *Writer) tell(l *line) string {
 	a, about, rest := &l.arguments, "", ""
 	switch {
 	case len(a.Patched) > 0:
-		if about = w.patched(a.Patched); toolcall.Action(l.tool) == "" {
+		if about = w.patched(a.Patched); !toolcall.Writes(l.tool) {
 			about = "apply_patch " + about
 		}
 		before, after, _ := sidesOf(a.Patch)

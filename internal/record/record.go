@@ -355,7 +355,7 @@ var created = prose.NewPattern(`(?i)\b(?:created|generat(?:ed|ing)|saved|uploade
 func changesFile(line string) bool {
 	call, _, _ := strings.Cut(line, ended)
 	tool, rest, _ := strings.Cut(call, " ")
-	return toolcall.Action(tool) != "" || toolcall.WritesFile(rest)
+	return toolcall.Writes(tool) || toolcall.WritesFile(rest)
 }
 
 // Write returns the record. messages is how many messages it stands for, tokens is what they take; 0: it has no names.

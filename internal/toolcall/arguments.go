@@ -21,7 +21,7 @@ type Arguments struct {
 	Patch   string  // the patch
 }
 
-// Patch is what a patch does to a file, in the words of [Action].
+// Patch is what a patch does to a file.
 type Patch struct{ File, Action string }
 
 // patchActions says what the words in front of a file's name in a patch mean.

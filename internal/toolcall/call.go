@@ -25,12 +25,13 @@ func (t *Files) Call(tool string, arguments json.RawMessage) Call {
 
 // CallOf is [Files.Call] where the arguments have been read already.
 func (t *Files) CallOf(tool string, arguments json.RawMessage, args *Arguments) Call {
-	shows := t.Reads(tool) || args.Command == "view" && args.File != ""
+	reads, modifies := t.does(tool)
+	shows := reads || args.Command == "view" && args.File != ""
 	runs := args.Command != "" && args.File == ""
 	output := t.Output(tool, arguments)
 	return Call{
 		Shows:   shows,
-		Edits:   !shows && (len(args.Patched) > 0 || args.File != "" && Action(tool) != ""),
+		Edits:   !shows && (len(args.Patched) > 0 || args.File != "" && modifies),
 		Runs:    runs,
 		Output:  output,
 		command: args.Command,

@@ -18,15 +18,12 @@ type Files struct {
 	notes bool // the model has the tools for notes
 }
 
-// Common has the tools of common agents, each as baseName writes it. Sources: the reference (read, write, edit with
-// path), the recorded sessions of Claude Code, Codex, opencode, Gemini CLI and OpenHands, and what Cline, Cursor and
-// the file system server of MCP call theirs.
+// Common has the tools of common agents, each as baseName writes it. Sources: the reference (read with path), the
+// recorded sessions of Claude Code, Codex, opencode, Gemini CLI and OpenHands, and what Cline, Cursor and the file
+// system server of MCP call theirs.
 var Common = Files{
 	read: []string{"read", "readfile", "readtextfile", "view", "viewfile", "cat", "openfile", "fsread", "notebookread",
 		"getfile"},
-	modify: []string{"write", "writefile", "writetofile", "edit", "editfile", "multiedit", "createfile", "create",
-		"strreplace", "strreplaceeditor", "strreplacebasededittool", "searchreplace", "replace", "replaceinfile",
-		"insert", "patch", "applypatch", "applydiff", "notebookedit", "fswrite", "appendfile", "deletefile"},
 	paths: []string{"file_path", "path", "filePath", "filename", "file", "notebook_path", "target_file",
 		"absolute_path", "filepath", "uri"},
 	// Claude Code, opencode, Codex, Gemini CLI, deepagents, Roo Code, Copilot, Hermes, Crush, OpenHands
@@ -60,8 +57,19 @@ func (t *Files) Reads(tool string) bool {
 // does reports whether a tool shows a file, and whether it changes one.
 func (t *Files) does(tool string) (reads, modifies bool) {
 	name := baseName(tool)
-	return slices.Contains(t.read, name), slices.Contains(t.modify, name)
+	reads = slices.Contains(t.read, name)
+	return reads, slices.Contains(t.modify, name) || !reads && Writes(tool)
 }
+
+// Writes reports whether the name of a tool says that it changes the file that it is given.
+func Writes(tool string) bool {
+	name := baseName(tool)
+	return slices.ContainsFunc(changing, func(word string) bool { return strings.Contains(name, word) })
+}
+
+// changing are words of which one is in the name of each tool of the common agents that changes a file.
+var changing = []string{"write", "edit", "create", "replace", "insert", "patch", "apply", "append", "update", "save",
+	"delete", "remove"}
 
 // More are the names of a host's own tools, and of arguments that name a file.
 type More struct {
@@ -164,20 +172,4 @@ func (a *Arguments) use(reads, modifies bool) (use Use) {
 		use.Read = append(use.Read, a.File)
 	}
 	return use
-}
-
-// Action says what a tool does to the file that it names, judged by its own name. It is "" for reading, and for a tool
-// that is not known.
-func Action(tool string) string {
-	tool = strings.ToLower(tool)
-	for _, a := range [...]struct{ word, action string }{
-		{"delete", "deleted"}, {"remove", "deleted"}, {"write", "wrote"}, {"create", "wrote"}, {"save", "wrote"},
-		{"edit", "edited"}, {"replace", "edited"}, {"patch", "edited"}, {"insert", "edited"}, {"update", "edited"},
-		{"append", "edited"}, {"apply", "edited"},
-	} {
-		if strings.Contains(tool, a.word) {
-			return a.action
-		}
-	}
-	return ""
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func TestOf(t *testing.T) {
-	own := Common.With(More{Read: []string{"Peek"}, Modify: []string{"paint"}, Paths: []string{"canvas"}})
+	own := Common.With(More{Read: []string{"Peek", "editor_peek"}, Modify: []string{"paint"}, Paths: []string{"canvas"}})
 	for _, tc := range []struct {
 		tool, arguments string
 		want            Use
@@ -25,6 +25,8 @@ func TestOf(t *testing.T) {
 		{"apply_patch", `"*** Add File: a.go\n*** Delete File: b.go"`, Use{Modified: []string{"a.go", "b.go"}}, "arguments that are one string"},
 		{"peek", `{"canvas":"a.go"}`, Use{Read: []string{"a.go"}}, "the host's own tool and argument"},
 		{"paint", `{"canvas":"a\nb"}`, Use{Modified: []string{"a b"}}, "a name is one line"},
+		{"MultiEditV2", `{"path":"a.go"}`, Use{Modified: []string{"a.go"}}, "a word in the name of a tool that nobody knows"},
+		{"editor_peek", `{"canvas":"a.go"}`, Use{Read: []string{"a.go"}}, "the host says that it reads"},
 		{"write", `{"path":"<a>"}`, Use{}, "not a path"},
 		{"write", `{"path":7`, Use{}, "not JSON"},
 	} {
@@ -47,8 +49,9 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-func TestAction(t *testing.T) {
-	for tool, want := range map[string]string{"Write": "wrote", "fs_delete": "deleted", "str_replace": "edited", "read": "", "": ""} {
-		assert.Equal(t, want, Action(tool), tool)
+func TestWrites(t *testing.T) {
+	for tool, want := range map[string]bool{"Write": true, "fs_delete": true, "str_replace": true, "read": false, "": false,
+		"mcp__editor__open": false} { // the name of a server says nothing of its tools
+		assert.Equal(t, want, Writes(tool), tool)
 	}
 }

@@ -34,7 +34,7 @@ func (t *Files) Output(tool string, arguments json.RawMessage) Output {
 		return Content
 	case strings.Contains(name, "grep") || slices.Contains(searches, name):
 		return Matches
-	case slices.Contains(t.read, name) || slices.Contains(t.modify, name):
+	case slices.Contains(t.read, name):
 		return Content
 	}
 	if bytes.Contains(arguments, []byte("*** ")) { // a patch
