@@ -28,15 +28,17 @@ func (digester) digest(req SummaryRequest) string {
 			}
 		}
 	})
+	limit := digest.Limit(req.MaxTokens)
 	if req.Said == "" {
 		dialogueIn(req.Messages, &minifier{files: &toolcall.Common}).add(said, len(req.Messages))
-		limit := digest.Limit(req.MaxTokens)
 		section, _ := said.Section(tokencount.Cautious, sections.Room{
 			Old: limit / 4, Free: limit / 2, Whole: limit - summary.Least,
 		})
 		notes.Front = strings.TrimSpace(section)
 	}
-	return notes.Write(req.MaxTokens)
+	text := notes.Text(limit)
+	ids, _ := sections.Identifiers(notes.Table, text, limit-tokencount.Cautious(text), limit, tokencount.Cautious)
+	return text + ids
 }
 
 // notesOf returns what a digest may say of previous, an earlier summary, and of messages.

@@ -132,6 +132,7 @@ func ExampleDigest() {
 	// </people-said>
 	// Written by code, without a model, from what it stands for:
 	// - Last said: I will run the tests.
+	//
 	// ## Identifiers
 	// - Paths: lexer_test.go
 	// - Names: TestLexer

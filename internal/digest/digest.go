@@ -80,31 +80,9 @@ const (
 	lastShare = 0.1
 	// With fewer tokens, there is room for little more than the model's last words.
 	leastForFrame = 200
-	// For spaces that join punctuation, which the sum over identifiers does not see.
-	pickMargin = 8
 )
 
-// Write writes a digest of at most limit tokens, or of 4 000 if limit is not above 0.
-func (n *Notes) Write(limit int) string {
-	limit = Limit(limit)
-	text := n.Text(limit)
-	if limit < leastForFrame {
-		return text
-	}
-	covered := new(identifier.Known)
-	identifier.Cover(covered, text)
-	heading := "\n" + IdentifiersHeading
-	room := limit - tokencount.Cautious(text+heading) - pickMargin
-	for kind, list := range n.Pick(room, covered) {
-		if len(list) > 0 {
-			text += heading + "\n- " + Labels[kind] + ": " + strings.Join(list, " ")
-			heading = ""
-		}
-	}
-	return within(text, limit)
-}
-
-// Text is Write without the identifiers.
+// Text writes a digest of at most limit tokens, or of 4 000 if limit is not above 0. Identifiers come behind it.
 func (n *Notes) Text(limit int) string {
 	limit = Limit(limit)
 	lines := slices.DeleteFunc([]string{n.Front}, func(s string) bool { return s == "" })
