@@ -85,6 +85,9 @@ func (l *line) ending(text string, told *identifier.Known) (outcome string, isWh
 	case l.call.Output == toolcall.Content && !writes:
 		return "", false
 	case l.call.Output == toolcall.Report || writes:
+		if notice := l.noticeIn(output, lines); notice != "" {
+			return ended + notice, false
+		}
 		parts = l.made(output, told)
 		isVerdict := excerpt.TailMatters(output[runes.Tail(output, 2*outcomeChars):])
 		if isVerdict || l.call.Runs {
@@ -122,6 +125,26 @@ func (l *line) whole(output, code string) string {
 		return ""
 	}
 	return markup.Escape(markup.Line(whole))
+}
+
+// noticeIn returns what a host says of a command in place of its output, as far as whole sentences have room: a line
+// alone, as when the command goes on by itself, or the first line of an element that is all of the result, as when the
+// rest of it is in a file.
+func (l *line) noticeIn(output string, lines int) string {
+	inner := element(output)
+	if !l.call.Runs || lines > 1 && inner == strings.TrimSpace(output) {
+		return ""
+	}
+	notice := ""
+	for _, line := range telling(secret.Mask(inner[:runes.Head(inner, 4*failureChars)]), 0) {
+		for end := 0; line != ""; line = line[end:] {
+			if end = prose.SentenceEnd(line); len(notice)+end > failureChars {
+				break
+			}
+			notice += line[:end]
+		}
+	}
+	return markup.Escape(markup.Line(strings.TrimSpace(notice)))
 }
 
 // conclusion returns what a report in prose says: its first heading, or else its first line, and its last long

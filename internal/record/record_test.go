@@ -337,6 +337,14 @@ func TestOutcome(t *testing.T) {
 		{"make says why not", "exec", `{"command":"make"}`, "make: *** Keine Regel für x.  Schluss.", false, "exec make → failed: make: *** Keine Regel für x. Schluss."},
 		{"a long text of a program is none", "exec", `{"command":"rm -v *"}`, "rm: " + strings.Repeat("gone ", 80), false,
 			"exec rm -v * → rm: " + strings.Repeat("gone ", 9) + "…" + strings.Repeat(" gone", 5)},
+		{"a command that goes on by itself", "Bash", `{"command":"sleep 30"}`, "Command running in background with ID: bbb6e4d4e. Output is being " +
+			"written to: /tmp/claude-0/-tmp-team-w/136b8388-baed-4f00-b387-df1298d3917c/tasks/bbb6e4d4e.output. You will be notified when it " +
+			"completes. To check interim output, use Read on that file path.", false, "Bash sleep 30 → Command running in background with ID: " +
+			"bbb6e4d4e. Output is being written to: /tmp/claude-0/-tmp-team-w/136b8388-baed-4f00-b387-df1298d3917c/tasks/bbb6e4d4e.output. " +
+			"You will be notified when it completes."},
+		{"an output of which the host shows the beginning", "Bash", `{"command":"seq 9000"}`, "<persisted-output>\nOutput too large (61.5KB). " +
+			"Full output saved to: /tmp/w/tool-results/bk8wifp6p.txt\n\nPreview (first 2KB):\n" + strings.Repeat("1000\n", 400) + "...\n</persisted-output>", false,
+			"Bash seq 9000 → Output too large (61.5KB). Full output saved to: /tmp/w/tool-results/bk8wifp6p.txt"},
 		{"what a program says last, whatever it is", "exec", `{"command":"python reproduce.py"}`, scope + "the matrix is square\nWrongType: no float", false,
 			"exec python reproduce.py → last of 12 lines: • Packages in scope: core, cli / the matrix is square / WrongType: no float"},
 		{"a push that was refused", "exec", `{"command":"git push"}`, "To github.com:a/b.git\n ! [rejected] main -> main\nerror: failed to push", false,
