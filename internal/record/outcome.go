@@ -208,8 +208,7 @@ func (l *line) reason(text, code string) string {
 	if _, output, ok := strings.Cut(text, "\nOutput:"); ok {
 		text = output
 	}
-	text = element(text)
-	text = secret.Mask(text[:runes.Head(text, 20*failureChars)])
+	text = element(secret.Mask(text[:runes.Head(text, 20*failureChars)])) // the tag may name a credential
 	var lines []string
 	for _, line := range telling(text, 4*failureChars) { // both ends of a report may say the same
 		if !slices.Contains(lines, line) {

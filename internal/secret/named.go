@@ -21,7 +21,7 @@ var names = []string{
 	weak:   "key auth sig signature seed",
 	quoted: "pass pwd",
 	strong: `token secret authorization cookie credential credentials apikey accesskey secretkey privatekey signingkey
-		encryptionkey authkey accountkey masterkey sharedkey subscriptionkey keybase seedphrase mnemonic`,
+		encryptionkey secretstring authkey accountkey masterkey sharedkey subscriptionkey keybase seedphrase mnemonic`,
 	password: `password passwd passphrase passcode storepass keypass dbpass requirepass masterauth psk securestring
 		identifiedby`,
 }
@@ -88,7 +88,7 @@ func nameAt(s string) (start, force int) {
 			return 0, 0
 		case end.force == weak:
 			return start, weak
-		case k > start && s[k-1] == '_', start > 0 && s[start-1] == ';': // DB_PASS, or of a connection string
+		case k > start && !runes.IsLetter(s[k-1]), start > 0 && s[start-1] == ';': // DB_PASS, --pass, ;Pwd=
 			return start, strong
 		case name == end.word:
 			return start, quoted
@@ -137,6 +137,9 @@ var joints = []joint{
 		sure: assigned, holds: isEntry},
 	{least: password, begins: "*", text: re(`^[^{}\n]*?["'](?:text|value)\\*["']: ?`), sure: given, isString: true,
 		holds: isField},
+	// "token": {"type": "string", "value": "x"}, PASSWORD FOR me = 'x'
+	{least: strong, begins: ":", text: re(`^: *\{[^{}]*?"value\\*": *`), sure: given, isString: true},
+	{least: password, text: re(`^FOR \S+ *= *`), sure: given, isString: true},
 	// <token>x</token>, <add key="token">x</add>, <key>token</key> <string>x</string>
 	{least: strong, front: re(`(?:<(?:[\w-]+:)?|(?:<key>|(?:name|key)=\\*["'])[\w.-]*)\b\w+$`), begins: "><",
 		text: re(`^(?:>|</key>\s*<string>)`), sure: given, ends: "<\n", holds: isElement},
@@ -148,8 +151,8 @@ var joints = []joint{
 		isString: true},
 	{least: strong, begins: ")", text: re(`^\)\.(?:fill|type|send_?[kK]eys)\(`), sure: given, isString: true},
 	// setenv("token", "x"), get("TOKEN", "x")
-	{least: strong, front: re(`(?:` + setter + `\(\\*["'][^"']*|\(\\*["'][A-Z\d_]+)$`), begins: ",", text: re(`^, *`),
-		sure: given, isString: true},
+	{least: strong, front: re(`(?:` + setter + `\( ?\\*["'][^"']*|\( ?\\*["'][A-Z\d_]+)$`), begins: ",",
+		text: re(`^, *`), sure: given, isString: true},
 	// --token x, set THE_TOKEN x, login me password x, PASSWORD 'x', :token "x", TOKEN "x"
 	{least: strong, sure: given, holds: isOfFlag},
 	{least: strong, front: re(`\b(?:set|setx|ENV) (?:-\w+ )*\w+$`), sure: given, holds: isOfCommand},
@@ -159,6 +162,8 @@ var joints = []joint{
 	// "token", "x", token x, token is x, token == "x"
 	{least: weak, begins: ",", text: re(`^, *`), sure: near, isString: true},
 	{least: strong, text: re(`^(?:===? *)?(?:is:? )?`), sure: near},
+	// password to go on:, and x below
+	{least: password, text: re(`^[\w ]+:\s*\n\s*`), sure: near},
 	// requirepass x in a line of its own; password is x, password for me: x
 	{least: password, front: re(`(?:^|\n)[ \t]*\w+$`), sure: given, holds: isLast},
 	{least: strong, sure: given, holds: isTold},
@@ -254,7 +259,7 @@ func (v *value) find() {
 		v.text = v.s[v.from:until(v.s, v.from, cmp.Or(v.ends, " \t\r\n\"'`\\,;)}]<>|&"))]
 	}
 	if !v.isQuoted && v.sure != assigned {
-		v.text = strings.TrimRight(v.text, ".") // of a sentence
+		v.text = strings.TrimRight(v.text, ".:") // of a sentence, or of an error that quotes a command
 	}
 	for _, scheme := range schemes {
 		if len(v.text) > len(scheme) && strings.EqualFold(v.text[:len(scheme)], scheme) {
@@ -361,7 +366,7 @@ func isOfFlag(v *value) bool { return v.name[0] == '-' && isOfCommand(v) }
 
 func isOfCommand(v *value) bool {
 	isName := v.closing == "" && strings.ContainsAny(v.name, "_-")
-	return isName && v.text != "" && v.text[0] != '-' && !isPath(v.text)
+	return isName && v.text != "" && v.text[0] != '-' && !isPath(v.text) && !strings.HasPrefix(v.text, "id=")
 }
 
 var title = re(`^[A-Z][a-z]*$| `)

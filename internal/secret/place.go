@@ -13,8 +13,8 @@ import (
 // Google, DigitalOcean, Alibaba, Databricks, Fly, Heroku, Netlify, Vercel, Supabase, PlanetScale, Scaleway; Stripe,
 // Square, Shopify; Slack, Discord, Teams, SendGrid, Brevo, Resend; npm, PyPI, RubyGems, Docker, NuGet; Vault, Doppler,
 // 1Password, Pulumi, Terraform, Tailscale, age; Sentry, Grafana, New Relic, Dynatrace, PostHog; Linear, Notion, Figma,
-// Postman, Atlassian, Contentful, HubSpot, CircleCI, Buildkite, Sourcegraph, Cloudflare, Firecrawl, Facebook; and PEM
-// in base64.
+// Postman, Atlassian, Contentful, HubSpot, CircleCI, Buildkite, Sourcegraph, Cloudflare, Firecrawl, Facebook; and in
+// base64 PEM and the logins of Docker.
 const prefixes = `ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- gldt- glrt- glptt- glft- glsoat- glcbt-
 	glimt- gloas- glagent- sk- gsk_ xai- tvly- pplx- nvapi- hf_ r8_ lsv2_pt_ lsv2_sk_ pcsk_ tgp_v1_ jina_ fw_
 	AKIA ASIA ABIA ACCA AIza ya29. GOCSPX- 1//0 dop_v1_ doo_v1_ dor_v1_ LTAI dapi FlyV1 fm1_ fm2_ fo1_ HRKU- nfp_
@@ -22,8 +22,8 @@ const prefixes = `ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- gldt- glrt- glptt-
 	sq0csp- sq0atp- shpat_ shpss_ shpca_ shppa_ xoxe. xoxe- xoxb-
 	xoxp- xoxa- xoxs- xoxr- xoxc- xoxd- xapp- xwfp- SG. xkeysib- re_ npm_ pypi- rubygems_ dckr_pat_ oy2 hvs. hvb. hvr.
 	dp.pt. dp.st. ops_ pul- atlasv1. tskey- AGE-SECRET-KEY- sntrys_ sntryu_ glsa_ glc_ NRAK- dt0c01. phx_ lin_api_
-	lin_oauth_ ntn_ secret_ figd_ PMAK- ATATT3 ATCTT3 CFPAT- pat-na1- pat-eu1- CCIPAT_ ccpat_ bkua_ sgp_ cfut_
-	v1.0- fc- EAA LS0tLS1CRUdJTi`
+	lin_oauth_ ntn_ secret_ figd_ PMAK- ATATT3 ATCTT3 CFPAT- pat-na1- pat-eu1- CCIPAT_ ccpat_ bkua_ sgp_ cfut_ ATBB
+	v1.0- fc- EAA LS0tLS1CRUdJTi eyJhdXRo`
 
 // place is where a credential stands without a name.
 type place struct {
@@ -37,9 +37,10 @@ type place struct {
 const (
 	token = `([\w\-./+=]*[\w\-/+=])` // a point behind it ends a sentence
 	// word is one of a shell.
-	word  = "(?:\\\\*\"([^\"\\n]+?)\\\\*\"|\\\\*'([^'\\n]+?)\\\\*'|([^\\s\\\\'\"`|;]+))"
-	ends  = "\\s\"'`<>\\\\,;)/?#"                                   // of the host of a URL
-	reads = `-stdin|sudo -S|passwd|--with-token|secret (?:put|set)` // a password, from its input
+	word = "(?:\\\\*\"([^\"\\n]+?)\\\\*\"|\\\\*'([^'\\n]+?)\\\\*'|([^\\s\\\\'\"`|;]+))"
+	ends = "\\s\"'`<>\\\\,;)/?#" // of the host of a URL
+	// What reads a password from its input.
+	reads = `-stdin|sudo -S|passwd|--with-token|secrets? (?:put|set|create|versions)`
 )
 
 // places are tried in this order. Long flags are names, so --password x needs no list; the short ones of programs are
@@ -49,7 +50,7 @@ var places = []place{
 	{begin: "hooks.slack.com/services/ api/webhooks/ webhookb2/", form: re(`^([\w\-./+=@]+)`), isSure: isRandomToken},
 	{begin: "Bearer~ bearer~ Basic~ Token~ ApiKey~", form: re(`^\w+ ` + token), isSure: isMixed, most: mostBytes},
 	// a JSON Web Token, tokens of Discord and Telegram, the hash of a password, a private key
-	{begin: "eyJ", form: re(`^([\w-]{15,}\.[\w-]+\.[\w-]+)`), most: mostBytes},
+	{begin: "eyJ", form: re(`^([\w-]{15,}\.[\w-]*(?:\.[\w-]+)+)`), most: mostBytes},
 	{begin: "MD MT Mj Mz ND NT Nj Nz OD OT", form: re(`^([\w-]{23,}\.[\w-]{6,7}\.[\w-]{27,})`)},
 	{begin: ":AA", form: re(`^:([\w-]{34,})`), before: re(`\d{8}$`)},
 	{begin: "$1$ $2a$ $2b$ $2y$ $5$ $6$ $y$ $apr1$ $argon2", form: re(`^\$\w+\$([\w./+=,-]+\$[\w./+=,$-]{12,})`)},
@@ -59,29 +60,38 @@ var places = []place{
 	{begin: "://", form: re(`^://([^:@` + ends + `]{16,}(?::[^` + ends + `]*)?)@`), isSure: isUser},
 	{begin: "://", form: re(`^://[^:@` + ends + `]*:([^` + ends + `]+)@`)},
 	{begin: "://", form: re(`^://[^:@` + ends + `]*:([^@\d` + ends + `][^\s"'<>\\,;)@]*)@`)},
+	{begin: "sqlplus~ jdbc:oracle:thin:", form: re(`^[\w:]+[: ](?:-\w+ )*[^/\s@]+/([^@\s"']+)@`)},
+	{begin: "Unseal~Key~", form: re(`^Unseal Key \d+: ([\w+/=]+)`)},
 	{begin: ":5432:", form: re(`^:5432:[^:\s]*:[^:\s]+:([^:\s"'\\]{4,})`)},
 	// me:password, the flags of programs, what a command reads
 	{begin: "~-u ~-U ~--user ~--auth ~--proxy-user",
 		form: re(`^ -[-\w]*?[u=U ]+\\*["']?[^\s:%"'\\$]+[:%](\d*[^\s\d/\\'"|;][^\s\\'"|;]*)`)},
-	{begin: "~-p", form: re(`^ -p ?` + word), before: re(`sshpass`)},
+	{begin: "~-p", form: re(`^ -p ?` + word), before: re(`sshpass|useradd|usermod`)},
 	{begin: "~-p", form: re(`^ -p` + word), before: re(`(?:mysql|mariadb|7z)`)},
 	{begin: "~-p", form: re(`^ -p[ =]` + word), before: re(` (?:-u|--username)[ =]`), isSure: isWord}, // no port
-	{begin: "~-a", form: re(`^ -a ` + word), before: re(`redis-cli`), isSure: isWord},
+	{begin: "~-a AUTH~", form: re(`^(?: -a|AUTH) ` + word), before: re(`redis-cli`), isSure: isWord},
+	{begin: "~-a", form: re(`^ -a \S+?:([^\s\\"']+)`), before: re(`\bhttps?\b`)},
 	{begin: "~-P", form: re(`^ -P ` + word), before: re(`(?:sqlcmd|bcp|zip|unzip)`), isSure: isWord},
 	{begin: "~-w", form: re(`^ -w ` + word), before: re(`ldap`), isSure: isWord},
 	{begin: "~-k", form: re(`^ -k ` + word), before: re(`openssl`), isSure: isWord},
 	{begin: "pass:", form: re(`^pass:` + word), before: re(` -[\w-]+ \\*["']?$`)}, // of openssl
 	{begin: "~-b", form: re(`^ -b \\*["']?([^\s\\'"=]+=[^\n\\'"]+)`), before: re(`curl`)},
-	{begin: "<<<", form: re(`^<<< ?` + word), before: re(reads)},
+	{begin: "<<<", form: re(`^<<< ?\$?` + word), before: re(reads)},
 	{begin: "<<", form: re(`^<<-?\s*["']?\w+["']?[^\n\\]*(?:\n|\\n)((?s:.+?))(?:\n|\\n)[A-Z_]+(?:\W|$)`),
 		before: re(reads)},
+	{begin: "~--value ~--body ~-b", form: re(`^ -[-a-z]*[ =]?` + word), isSure: isWord,
+		before: re(`secrets? (?:set|put|create)|SecureString`)},
+	{begin: "~--from-literal", form: re(`^ [-a-z]+[ =]\\*["']?[\w.-]+=` + word), before: re(`create secret`)},
+	{begin: "login~", form: re(`^login ([\w.-]+)`), before: re(`(?:cargo|vault) $`), isSure: isRandomToken},
+	{begin: "htpasswd~ openssl~passwd net~user add_user~ change_password~", isSure: isWord, form: re(
+		`^(?:htpasswd (?:-\w+ )*-\w*b\w* \S+ \S+|openssl passwd(?: -\w+)*|net user \S+|[a-z]+_[a-z]+ \S+) ` + word)},
 	{begin: "echo~ printf~", form: re(`^\w+ (?:-\w+ |["']%s\S* )*` + word + ` *\|[^|\n]*(?:` + reads + `)`)},
 }
 
 func isMixed(text string) bool { return looksRandom(text, 8) }
 
 func isWord(text string) bool {
-	return !isNumber(text) && text[0] != '-' && !strings.Contains(text, ":") && !isPath(text)
+	return !isNumber(text) && text[0] != '-' && !strings.Contains(strings.TrimSuffix(text, ":"), ":") && !isPath(text)
 }
 
 func isUser(text string) bool {
@@ -147,15 +157,27 @@ func commandOf(s string) string {
 	return s[strings.LastIndexAny(s, "\n|;&")+1:]
 }
 
-// datas are the lines of the data of a Secret of Kubernetes, and datum the value of one.
-var (
-	datas = re(`(?m)^ *"?(?:data|stringData)"?:[ {]*\r?\n(?: +[^\n}]*\n?)+`)
-	datum = re(`(?m)^( +[\w.\-"]+: *"?)([^"$<{|\[\n]{4,}?)("?,?\r?)$`)
-)
+// wholes find what only stands out in the whole text: the data of a Secret of Kubernetes, in lines and in one, and the
+// password in front of an address in brackets, of MySQL in Go. The values are what the second pattern finds.
+var wholes = []struct {
+	has                 string
+	is, parts, valuesOf pattern
+}{
+	{"Secret", isSecret, re(`(?m)^ *"?(?:data|stringData)"?:[ {]*\r?\n(?: +[^\n}]*\n?)+`),
+		re(`(?m)^( +[\w.\-"]+: *"?)([^"$<{|\[\n]{4,}?)("?,?\r?)$`)},
+	{"ecret", isSecret, re(`"(?:data|stringData)": ?\{[^{}]*\}`), re(`(": ?")([^"$<{\n]{4,})(")`)},
+	{"@tcp(", re(``), re(`[\w.-]:[^\s"'@]+@tcp\(`), re(`(:)([^$@]+)(@)`)},
+}
 
-// maskData masks the data of a Secret of Kubernetes, whatever their names.
-func maskData(s string) string {
-	return datas().ReplaceAllStringFunc(s, func(lines string) string {
-		return datum().ReplaceAllString(lines, "${1}"+mark+"${3}")
-	})
+var isSecret = re(`kind"?: ?"?Secret\b|patch secret`)
+
+func maskWhole(s string) string {
+	for _, w := range wholes {
+		if strings.Contains(s, w.has) && w.is().MatchString(s) {
+			s = w.parts().ReplaceAllStringFunc(s, func(part string) string {
+				return w.valuesOf().ReplaceAllString(part, "${1}"+mark+"${3}")
+			})
+		}
+	}
+	return s
 }

@@ -13,17 +13,41 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/winnowgo/winnow/internal/jsontext"
+	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/prose"
 )
 
 // Mask returns s with … in the place of each credential, and s itself if it has none. It takes time linear in s. Where
 // so much looks like a credential that the search would take long, the rest of s is left out.
 func Mask(s string) string {
-	if strings.Contains(s, "kind: Secret") || strings.Contains(s, `"kind": "Secret"`) {
-		s = maskData(s)
-	}
 	f := finder{}
-	return f.mask(s)
+	return f.text(s)
+}
+
+func (f *finder) text(s string) string {
+	if s != "" && strings.IndexByte(`{["`, s[0]) >= 0 && strings.Contains(s, `\`) {
+		s = f.decoded(s)
+	}
+	return f.mask(maskWhole(s))
+}
+
+// decoded masks the strings of JSON by what they say: an escaped line is a line, and an escaped tag a tag.
+func (f *finder) decoded(s string) string {
+	var b strings.Builder
+	done := 0
+	for from, to := range jsontext.Strings(mem.Bytes(s)) {
+		if strings.IndexByte(s[from:to], '\\') < 0 {
+			continue
+		}
+		text, _ := jsontext.Decode(mem.Bytes(s[from:to]))
+		if masked := f.text(text); masked != text {
+			b.WriteString(s[done:from])
+			b.Write(jsontext.Quote(masked))
+			done = to
+		}
+	}
+	return b.String() + s[done:]
 }
 
 // finder looks for credentials.
@@ -80,14 +104,15 @@ func until(s string, i int, set string) int {
 }
 
 // isRandomToken reports whether what stands behind a prefix is a token and not words: it has digits and letters in a
-// long part, or is a UUID, or mixes letters of both cases and digits.
+// long part, or is a UUID, or mixes letters of both cases and digits, or many such letters alone.
 func isRandomToken(s string) bool {
 	if isHex(s) {
 		return len(s) >= 32
 	}
 	s = s[:min(len(s), mostLine)]
-	isMixed := len(s) >= 20 && strings.ToLower(s) != s && strings.ToUpper(s) != s && looksRandom(s, 8)
-	return isMixed || looksRandom(strings.ReplaceAll(s, "_", "-"), 16)
+	isMixed := len(s) >= 20 && strings.ToLower(s) != s && strings.ToUpper(s) != s
+	isToken := looksRandom(s, 8) || len(s) >= 30 && !strings.ContainsAny(s, "-._") // Hugging Face has no digits
+	return isMixed && isToken || looksRandom(strings.ReplaceAll(s, "_", "-"), 16)
 }
 
 // isRandom reports whether a value without a sure name looks like a credential: long, with letters of both cases and

@@ -19,10 +19,41 @@ const (
 	pem    = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\nq83vEjRWeJASNFY=\n-----END RSA PRIVATE KEY-----"
 )
 
+// A string of JSON is masked by what it says, however it is written.
+func TestMaskOfEscapes(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		`{"x":"\u003cpassword\u003e~\u003c/password\u003e"}`:      `{"x":"<password>…</password>"}`,
+		`["https://b.example/k?a\u0026X-Amz-Signature=~\u0026x"]`: `["https://b.example/k?a&X-Amz-Signature=…&x"]`,
+		`{"x":"a\u0026b \"y\""}`:                                  `{"x":"a\u0026b \"y\""}`,
+	} {
+		assert.Equal(t, want, secret.Mask(strings.ReplaceAll(in, "~", github)))
+	}
+}
+
 // In each form of a credential only its place stays. A ~ in a text stands for the credential.
 func TestMask(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ form, text, credential string }{
+		{"a line of a list of settings, in a string of JSON", `{"cmd":"kind: Secret\nstringData:\n  conn: ~\n"}`, word},
+		{"a token of letters alone", "got ~", "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"},
+		{"a Secret in one line", `{"apiVersion":"v1","data":{"conn":"~"},"kind":"Secret"}`, "Y29ycmVjdC1ob3JzZQ=="},
+		{"a patch of a Secret", `kubectl patch secret x -p '{"data":{"conn":"~"}}'`, "Y29ycmVjdC1ob3JzZQ=="},
+		{"literals of a Secret", `kubectl create secret generic x --from-literal=conn=~`, word},
+		{"an output of Terraform", `{"db_password":{"sensitive":true,"value":"~"}}`, word},
+		{"an address of MySQL in Go", "app:~@tcp(db:3306)/app", word},
+		{"an address of Oracle", "jdbc:oracle:thin:scott/~@db:1521:orcl", word},
+		{"a login of Docker in base64", ".dockerconfigjson: ~", "eyJhdXRocyI6eyJnaGNyLmlvIjp7ImF1dGgiOiJZbTlp"},
+		{"define of PHP, with a blank", "define( 'DB_PASSWORD', '~' );", word},
+		{"a line of its own, told above", "use this password to go on:\n\n~\n", "9f86d081884c7d659a2feaa0c55ad015"},
+		{"SQL, for a user", "SET PASSWORD FOR 'me'@'%' = '~'", word},
+		{"the value of a secret", "gh secret set NAME --body ~", word},
+		{"what a secret is made of", "printf ~ | gcloud secrets create x --data-file=-", word},
+		{"an encrypted web token", "x ~ y", "eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0..Zk8vQ2mW7pLx4RtB.Zk8vQ2mW7pLx4RtB"},
+		{"the last word of a command", "htpasswd -bB /etc/.htpasswd bob ~", word},
+		{"a login by a token", "vault login ~", "Zk8vQ2mW7pLx4RtB9nYcabcd"},
+		{"--pass", "redis-cli --pass ~ keys", word},
+		{"a command that an error quotes", "sh: aws configure set aws_secret_access_key ~: denied", aws},
 		// by the name in front of it
 		{"an environment", "HOME=/home/app\nDB_PASSWORD=~\nLANG=C", word},
 		{"an environment, any characters", "DB_PASSWORD=~\nLANG=C", `a,b;c&d)e|f`},
@@ -162,6 +193,8 @@ func TestMaskNot(t *testing.T) {
 		"publicKey: MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE", "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQC7 me@host",
 		"-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYI\n-----END PUBLIC KEY-----", "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
 		"commit 195acb2e3b0c45bd477ba03467b0af2152b08095d", "secrets/api-key.txt", "DB_PASSWORD_FILE=/run/secrets/db",
+		"docker build --secret id=npm,src=.npmrc .", "docker login registry-eu-west-1.example.com", "net user list",
+		`{"data":{"kind":"value1"},"note":"a Secret is a kind"}`, "EAAbcdefghijklmnopqrstuvwxyzabcdef",
 		"--token-file /run/token", "--key server.pem", "--max-tokens 4096", "docker run -u 1000:1000 x", "docker run -u 1000 -p 8080:80 x", "ssh -p 22 host", "find . -user me -print", "ps -u root -p 4711",
 		"SORT_KEY=created_at_2", "CACHE_KEY=v1", "<token>abc</b>", "a -> token > 0", "if (password >x1", "cp -u a1 -preserve", "mkdir -p /tmp/a1",
 		"see discord.com/api/webhooks/docs", "<passwords>12</passwords>", "--password -v",

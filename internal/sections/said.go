@@ -90,7 +90,7 @@ func (d *Dialogue) Agent(text, next string) {
 	if IsShort(next) {
 		most = AskedChars
 	}
-	text = secret.Mask(runes.OneLine(strings.ToValidUTF8(text, "\uFFFD")))
+	text = runes.OneLine(secret.Mask(strings.ToValidUTF8(text, "\uFFFD")))
 	switch start := runes.TailWords(text, most); {
 	case text == "":
 		text = "(no text before the next message)"
