@@ -88,15 +88,18 @@ func findInForce(d *draft, messages []*item, end int) *inForce {
 			f.work.Back()
 			w := workStep{items: messages[i:next]}
 			for n, s := range slices.Backward(x.fact.subjectsOf(x.own, d.minifier.files)) {
-				isShort := false
+				isShort, isError, files := false, false, s.files
 				if result := i + 1 + n; result < next {
-					if messages[result].own.IsError {
-						continue // the call has not done what it says
-					}
-					isShort = f.isShort(messages[result].fact)
+					isShort, isError = f.isShort(messages[result].fact), messages[result].own.IsError
 				}
-				if i >= turn && isBefore && f.work.Holds(s.files, isShort) {
-					w.calls, w.files = append(w.calls, n), append(w.files, s.files...)
+				if isError {
+					files = files.AfterError()
+				}
+				if i >= turn && isBefore && f.work.Holds(files, isShort) {
+					w.calls, w.files = append(w.calls, n), append(w.files, files...)
+				}
+				if isError {
+					continue // the call has not done what it says
 				}
 				f.hold(x, n, f.holdOf(isBefore, s, isShort, !isShort || x.in == nil))
 			}

@@ -366,7 +366,8 @@ func isOfFlag(v *value) bool { return v.name[0] == '-' && isOfCommand(v) }
 
 func isOfCommand(v *value) bool {
 	isName := v.closing == "" && strings.ContainsAny(v.name, "_-")
-	return isName && v.text != "" && v.text[0] != '-' && !isPath(v.text) && !strings.HasPrefix(v.text, "id=")
+	isReference := isPath(v.text) || strings.HasPrefix(v.text, "id=")
+	return isName && v.text != "" && v.text[0] != '-' && !isReference
 }
 
 var title = re(`^[A-Z][a-z]*$| `)

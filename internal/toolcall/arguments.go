@@ -19,6 +19,8 @@ type Arguments struct {
 	Pattern string  // what a search looks for
 	Patched []Patch // files named in a patch
 	Patch   string  // the patch
+
+	isCode bool // Command is a program's text
 }
 
 // Patch is what a patch does to a file.
@@ -51,10 +53,10 @@ func (t *Files) Arguments(raw json.RawMessage) Arguments {
 			break
 		}
 	}
-	if code, _ := jsontext.Decode(fields["code"]); a.Command == "" && strings.Contains(code, "(") { // of a notebook
-		a.Command = code
-	}
 	a.File = markup.Line(strings.TrimSpace(runes.Clip(firstText(fields, t.paths), identifier.MaxBytes)))
+	if code, _ := jsontext.Decode(fields["code"]); a.Command+a.File == "" && strings.Contains(code, "(") {
+		a.Command, a.isCode = code, true // of a notebook
+	}
 	a.Pattern = firstText(fields, patternKeys)
 	for _, key := range []string{"input", "patch", "command", "cmd"} {
 		if value := fields[key]; bytes.Contains(value, []byte("*** ")) {

@@ -25,7 +25,7 @@ var Common = Files{
 	read: []string{"read", "readfile", "readtextfile", "view", "viewfile", "cat", "openfile", "fsread", "notebookread",
 		"getfile"},
 	paths: []string{"file_path", "path", "filePath", "filename", "file", "notebook_path", "target_file",
-		"absolute_path", "filepath", "uri"},
+		"absolute_path", "filepath", "uri", "relative_path"},
 	// Claude Code, opencode, Codex, Gemini CLI, deepagents, Roo Code, Copilot, Hermes, Crush, OpenHands
 	plans: []string{"todowrite", "writetodos", "updateplan", "updatetodolist", "managetodolist", "todo", "todos",
 		"updatetodos", "tasktracker"},
@@ -92,7 +92,11 @@ func (t *Files) With(more More) *Files {
 }
 
 // Use is what a call does to files.
-type Use struct{ Read, Modified []string }
+type Use struct {
+	Read, Modified []string
+
+	byCommand bool // a shell or an interpreter does it
+}
 
 // Of returns the files that a call works on.
 func (t *Files) Of(tool string, arguments json.RawMessage) (use Use) {
@@ -105,8 +109,33 @@ func (t *Files) Of(tool string, arguments json.RawMessage) (use Use) {
 }
 
 // OfShell is Of with the files that a call has a shell write or show, and the file that a tool that is not known is
-// given beside a text, as far as that can be told. What a shell shows counts where it changes nothing.
-func (t *Files) OfShell(tool string, arguments json.RawMessage) (use Use) {
+// given beside a text, as far as that can be told. What a shell shows counts where it changes nothing. Where arguments
+// name neither a file nor a command, the objects in them may.
+func (t *Files) OfShell(tool string, arguments json.RawMessage) Use {
+	use, isTold := t.ofShell(tool, arguments)
+	if isTold {
+		return use
+	}
+	inObject := func(value []byte) {
+		more, _ := t.ofShell(tool, value)
+		use.Modified, use.Read = append(use.Modified, more.Modified...), append(use.Read, more.Read...)
+		use.byCommand = use.byCommand || more.byCommand
+	}
+	jsontext.Members(arguments, func(_ string, value []byte) {
+		if value[0] == '[' {
+			jsontext.Elements(value, inObject)
+		} else {
+			inObject(value)
+		}
+	})
+	return use
+}
+
+// ofShell also reports whether the arguments name a file or a command.
+func (t *Files) ofShell(tool string, arguments json.RawMessage) (use Use, isTold bool) {
+	if len(arguments) == 0 || arguments[0] != '{' && !patches(arguments) {
+		return use, false
+	}
 	args := t.Arguments(arguments)
 	reads, modifies := t.does(tool)
 	isKnown := reads || modifies || patches(arguments)
@@ -116,13 +145,17 @@ func (t *Files) OfShell(tool string, arguments json.RawMessage) (use Use) {
 	case args.File != "" && args.write(arguments):
 		use = args.use(false, true)
 	}
-	if !isKnown {
-		use.Modified = append(use.Modified, writtenByShell(args.Command)...)
+	switch {
+	case isKnown:
+	case args.isCode: // it may write to any file that it names
+		use.Modified, use.byCommand = append(use.Modified, namedIn(args.Command)...), true
+	case args.Command != "":
+		use.Modified, use.byCommand = append(use.Modified, writtenByShell(args.Command)...), true
 	}
 	if len(use.Modified) == 0 {
 		use.Read = append(use.Read, shownByShell(args.Command)...)
 	}
-	return use
+	return use, args.File+args.Command != "" || args.Patched != nil
 }
 
 // write reports whether the arguments of a tool that is not known may write to the file that they name: they have an
@@ -149,7 +182,7 @@ func replaces(arguments json.RawMessage) bool {
 func IsOldOf(old, other string) bool {
 	old, other = strings.ToLower(old), strings.ToLower(other)
 	if strings.HasPrefix(other, "repl") {
-		return old == "search" || old == "find"
+		return old == "search" || old == "find" || old == "regex"
 	}
 	return strings.Contains(other, "new") && old == strings.Replace(other, "new", "old", 1)
 }

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // shellReaders are the commands with which agents look at files.
@@ -33,14 +34,17 @@ func shownByShell(command string) (paths []string) {
 	return paths
 }
 
-// Programs that write to the files that they are given, and those that run a text, which may write to any file that it
-// names. A flag says it of others: sed -i, gofmt -w. Of git, a subcommand does.
+// Programs that write to the files that they are given, or to the last one, and those that run a text, which may write
+// to any file that it names. A flag says it of others: sed -i, gofmt -w. Of some, a subcommand does: go fmt.
 var (
-	shellWriters = []string{"tee", "patch", "cp", "mv", "truncate", "rm", "install", "rsync", "ln", "ed", "ex",
-		"sponge", "apply_patch", "dd", "wget", "black", "isort", "rustfmt",
+	shellWriters = []string{"tee", "patch", "mv", "truncate", "rm", "ed", "ex", "vi", "vim", "nvim", "sponge",
+		"apply_patch", "dd", "wget", "black", "isort", "rustfmt", "sd", "dos2unix", "unzip",
 		"Set-Content", "Add-Content", "Out-File"}
-	gitWriters   = []string{"checkout", "restore", "mv", "rm"}
+	shellCopiers = []string{"cp", "install", "rsync", "ln"}
+	gitWriters   = []string{"checkout", "restore", "mv", "rm", "stash", "apply", "reset"}
+	formatters   = []string{"fmt", "format"}
 	shellRunners = []string{"python", "python3", "node", "ruby", "perl", "php", "deno", "bun"}
+	onlyLooking  = []string{"--check", "--check-only", "--diff", "--dry-run"}
 )
 
 // writtenByShell returns the files that a command may have written, as far as that can be told: what its output goes
@@ -63,9 +67,16 @@ func WritesFile(command string) bool {
 }
 
 func writtenBy(command string) (paths []string) {
-	add := func(word string) {
-		if word = strings.Trim(word, "'\"`,;:()[]{}"); looksLikeFile(word) && !strings.HasPrefix(word, "/dev/") {
-			paths = append(paths, word)
+	command = strings.ReplaceAll(command, ">|", ">")
+	add := func(words ...string) {
+		for _, word := range words {
+			if word == "{}" || strings.HasPrefix(baseOf(strings.TrimLeft(word, `'"`)), "$") {
+				paths = append(paths, namedIn(command)...) // a variable, or what was found: any that the command names
+			}
+			word = strings.Trim(word, "'\"`,;:()[]{}")
+			if strings.Contains(word, "*.") || looksLikeFile(word) && !strings.HasPrefix(word, "/dev/") {
+				paths = append(paths, word)
+			}
 		}
 	}
 	for segment := range strings.FieldsFuncSeq(command, dividesCommands) {
@@ -78,30 +89,58 @@ func writtenBy(command string) (paths []string) {
 			if len(words) < 2 {
 				break
 			}
-			program := strings.Trim(words[0][strings.LastIndexByte(words[0], '/')+1:], `"'`)
+			program := strings.Trim(baseOf(words[0]), `"'`)
+			words = words[1:]
+			last := words[len(words)-1]
 			switch {
-			case slices.Contains(shellRunners, program) && slices.ContainsFunc(words[1:], givesText):
-				for _, word := range strings.FieldsFunc(command, endsShellWord) {
-					add(word)
-				}
-				return paths
+			case slices.Contains(shellRunners, program) && slices.ContainsFunc(words, givesText):
+				return append(paths, namedIn(command)...)
 			case program == "+++": // of a diff, for patch or git apply
-				add(words[1])
-			case program == "git" && slices.Contains(gitWriters, words[1]),
-				slices.Contains(shellWriters, program), writesInPlace(program, words[1:]):
-				for _, word := range words[1:] {
-					add(word)
+				add(words[0])
+			case slices.Contains(shellCopiers, program) && strings.Contains(baseOf(last), "."): // no folder
+				add(last)
+			case writes(program, words):
+				add(words...)
+				if strings.HasPrefix(strings.TrimSpace(segment), "xargs") {
+					paths = append(paths, namedIn(command)...)
 				}
+			}
+			if k := slices.IndexFunc(words, isOutput); k >= 0 && k+1 < len(words) {
+				add(words[k+1])
 			}
 		}
 	}
 	return paths
 }
 
+// writes reports whether a program writes to the files that it is given, by its name, a flag or a subcommand.
+func writes(program string, words []string) bool {
+	switch {
+	case slices.ContainsFunc(words, func(word string) bool { return slices.Contains(onlyLooking, word) }):
+		return false
+	case program == "git":
+		return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(gitWriters, word) })
+	case slices.Contains(shellWriters, program), slices.Contains(shellCopiers, program):
+		return true
+	}
+	return slices.Contains(formatters, words[0]) || writesInPlace(program, words)
+}
+
+// isOutput reports whether the word behind a flag is what a program writes to: sort -o, curl -so.
+func isOutput(word string) bool {
+	return strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && strings.HasSuffix(word, "o")
+}
+
+// namedIn returns the files that a text names.
+func namedIn(text string) []string {
+	isNone := func(word string) bool { return !looksLikeFile(word) }
+	return slices.DeleteFunc(strings.FieldsFunc(text, endsShellWord), isNone)
+}
+
 // shellWrappers run the program that is named behind them, and behind flags with and without values.
 var shellWrappers = []string{"sudo", "doas", "env", "timeout", "nohup", "time", "nice", "xargs", "exec", "command",
 	"sh", "bash", "zsh", "powershell", "pwsh", "docker", "podman", "kubectl", "ssh",
-	"npx", "bunx", "find", "then", "do", "else"}
+	"npx", "bunx", "uv", "poetry", "find", "then", "do", "else"}
 
 // programsIn yields the words of a command from its program on. Where the first word only sets a variable or runs
 // another program, it yields them from each later word on, too.
@@ -128,10 +167,12 @@ func withoutTexts(command string) string {
 			break
 		}
 		end := from + 1 + n + 1
-		if text := command[from:end]; strings.ContainsFunc(text, dividesCommands) {
-			b.WriteString(command[:from])
-		} else {
-			b.WriteString(command[:end])
+		b.WriteString(command[:from])
+		switch text := command[from:end]; {
+		case !strings.ContainsFunc(text, dividesCommands):
+			b.WriteString(text)
+		case !strings.ContainsAny(text, " \t\n"): // a name with brackets
+			b.WriteString(strings.Join(strings.FieldsFunc(text, dividesCommands), ""))
 		}
 		command = command[end:]
 	}
@@ -140,24 +181,30 @@ func withoutTexts(command string) string {
 
 // givesText reports whether an argument of an interpreter says that the text it runs stands in the command.
 func givesText(word string) bool {
-	return word == "-" || word == "-c" || word == "-e" || strings.HasPrefix(word, "<<")
+	return slices.Contains([]string{"-", "-c", "-e", "-r", "eval"}, word) || strings.HasPrefix(word, "<<")
+}
+
+// inPlace is the short flag with which a program writes to the files that it reads.
+var inPlace = map[string]string{
+	"sed": "i", "gsed": "i", "perl": "i", "ruby": "i", "clang-format": "i", "yq": "i",
+	"autopep8": "i", "yapf": "i", "comby": "i", "gofmt": "w", "goimports": "w", "gofumpt": "w", "shfmt": "w",
 }
 
 // writesInPlace reports whether a flag says that a program writes to the files that it reads.
 func writesInPlace(program string, words []string) bool {
-	flag := map[string]string{
-		"sed": "-i", "gsed": "-i", "awk": "-i", "gawk": "-i", "clang-format": "-i",
-		"perl": "-i", "ruby": "-i", "gofmt": "-w", "goimports": "-w", "gofumpt": "-w",
-	}[program]
+	flag := inPlace[program]
 	return slices.ContainsFunc(words, func(word string) bool {
-		short, isFlag := strings.CutPrefix(word, "-")
-		if isFlag && program == "curl" && !strings.HasPrefix(short, "-") && strings.HasSuffix(short, "o") {
-			return true
+		if short, isFlag := strings.CutPrefix(word, "-"); isFlag && flag != "" && !strings.HasPrefix(short, "M") {
+			if strings.Contains(strings.FieldsFunc("x"+short, isSign)[0], flag) { // -Ei, -i.bak
+				return true
+			}
 		}
-		isLong := word == "--output" || word == "--write" || word == "--fix" || strings.HasPrefix(word, "--in-place")
-		return isLong || flag != "" && strings.HasPrefix(word, flag)
+		return slices.Contains([]string{"inplace", "--output", "--write", "--fix"}, word) ||
+			strings.HasPrefix(word, "--in-place")
 	})
 }
+
+func isSign(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
 // endsShellWord reports whether r ends a name in a program's text.
 func endsShellWord(r rune) bool { return strings.ContainsRune(" \t\n'\"`()[]{},;=", r) }
@@ -167,5 +214,7 @@ func dividesCommands(r rune) bool { return strings.ContainsRune("|;&\n()", r) }
 
 func looksLikeFile(word string) bool {
 	return isPath(word) && !strings.HasPrefix(word, "-") && strings.ContainsAny(word, "./") &&
-		!strings.ContainsAny(word, ",*$<>")
+		!strings.ContainsAny(baseOf(word), ",*$<>")
 }
+
+func baseOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }

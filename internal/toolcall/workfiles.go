@@ -26,8 +26,11 @@ const heldReads = 2
 
 // workFile is a file that a call works on.
 type workFile struct {
-	name     uint32 // hash of the last element of its path: agents name a file by its whole path and by the end of it
-	modifies bool
+	name      uint32 // hash of the last element of its path: agents name a file by its whole path and by the end of it
+	kind      uint32 // hash of its extension
+	modifies  bool
+	isPattern bool // *.go: any of its kind
+	byCommand bool
 }
 
 // WorkFiles are the files that a call works on.
@@ -36,13 +39,24 @@ type WorkFiles []workFile
 // WorkFiles returns the files that a call works on.
 func (t *Files) WorkFiles(tool string, arguments []byte) (files WorkFiles) {
 	use := t.OfShell(tool, arguments)
-	for _, path := range use.Modified {
-		files = append(files, workFile{hashPath(path), true})
-	}
-	for _, path := range use.Read {
-		files = append(files, workFile{hashPath(path), false})
+	for k, path := range append(slices.Clip(use.Modified), use.Read...) {
+		base := path[strings.LastIndexAny(path, `/\`)+1:]
+		files = append(files, workFile{
+			name: hash(base), kind: hash(base[max(0, strings.LastIndexByte(base, '.')):]),
+			modifies: k < len(use.Modified), isPattern: strings.Contains(base, "*"), byCommand: use.byCommand,
+		})
 	}
 	return files
+}
+
+// AfterError returns the files that may be changed though the call failed: a command fails behind what it wrote, too.
+func (files WorkFiles) AfterError() (changed WorkFiles) {
+	for _, u := range files {
+		if u.byCommand && u.modifies {
+			changed = append(changed, u)
+		}
+	}
+	return changed
 }
 
 // Change reports whether one of the files is changed.
@@ -50,9 +64,11 @@ func (files WorkFiles) Change() bool {
 	return slices.ContainsFunc(files, func(u workFile) bool { return u.modifies })
 }
 
-func hashPath(path string) uint32 {
+func hashPath(path string) uint32 { return hash(path[strings.LastIndexAny(path, `/\`)+1:]) }
+
+func hash(s string) uint32 {
 	h := fnv.New32a()
-	h.Write([]byte(path[strings.LastIndexAny(path, `/\`)+1:]))
+	h.Write([]byte(s))
 	return h.Sum32()
 }
 
@@ -74,6 +90,7 @@ type Work struct {
 	requests  int
 	changed   map[uint32]bool // files that a call changes
 	reads     map[uint32]int  // of each file that is worked on, how many reads are held; 0: only what was written
+	kinds     map[uint32]bool // of files of which a call may have changed any
 	unchanged map[uint32]bool // files of which a newer result only says that they are as they were
 }
 
@@ -84,11 +101,14 @@ func (w *Work) Back() { w.requests++ }
 // file that is worked on, or wrote to it since. short says that its result is too short to be the text of a file.
 func (w *Work) Holds(files WorkFiles, short bool) (held bool) {
 	for _, use := range files {
-		if use.modifies {
+		if use.isPattern {
+			note(&w.kinds, use.kind)
+			continue
+		} else if use.modifies {
 			note(&w.changed, use.name)
 		}
 		n, isKnown := w.reads[use.name]
-		if !isKnown && w.requests > w.requestsOf(use) {
+		if !isKnown && w.requests > w.requestsOf(use) || w.kinds[use.kind] {
 			n = heldReads // the work has moved on: no older one is held
 		}
 		held = held || n == 0 || !use.modifies && n < heldReads

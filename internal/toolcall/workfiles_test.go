@@ -11,7 +11,7 @@ import (
 )
 
 func TestHolds(t *testing.T) {
-	reads, edits := WorkFiles{{1, false}}, WorkFiles{{1, true}}
+	reads, edits := WorkFiles{{name: 1}}, WorkFiles{{name: 1, modifies: true}}
 	rest := func(n int) []WorkFiles { return make([]WorkFiles, n) }
 	join := func(parts ...[]WorkFiles) (all []WorkFiles) {
 		for _, p := range parts {
@@ -33,7 +33,7 @@ func TestHolds(t *testing.T) {
 		{join(rest(15), []WorkFiles{reads}), Work{Uncached: true}, nil, "for less long without a cache"},
 		{join(rest(5), []WorkFiles{edits, reads}), Work{}, nil, "after an edit the work moves on soon"},
 		{join(rest(4), []WorkFiles{edits, reads}), Work{}, []int{4, 5}, "not yet"},
-		{[]WorkFiles{{{1, false}, {2, false}}, {{2, false}}, {{2, false}, {3, false}}}, Work{}, []int{0, 1, 2}, "one of several files is enough"},
+		{[]WorkFiles{{{name: 1}, {name: 2}}, {{name: 2}}, {{name: 2}, {name: 3}}}, Work{}, []int{0, 1, 2}, "one of several files is enough"},
 	} {
 		w := tt.work
 		var held []int
@@ -49,7 +49,7 @@ func TestHolds(t *testing.T) {
 
 // A short result is not the text of a file: it does not count as a read that is held.
 func TestHoldsBehindAShortResult(t *testing.T) {
-	reads := WorkFiles{{1, false}}
+	reads := WorkFiles{{name: 1}}
 	var w Work
 	var held []int
 	for i, isShort := range []bool{true, false, true, true, false, false} {
@@ -63,7 +63,7 @@ func TestHoldsBehindAShortResult(t *testing.T) {
 
 // A short result points at the newest whole one before it, and at no other.
 func TestPointedAt(t *testing.T) {
-	reads, edits, other := WorkFiles{{1, false}}, WorkFiles{{1, true}}, WorkFiles{{2, false}}
+	reads, edits, other := WorkFiles{{name: 1}}, WorkFiles{{name: 1, modifies: true}}, WorkFiles{{name: 2}}
 	type call struct {
 		files   WorkFiles
 		isShort bool
@@ -131,6 +131,26 @@ func TestMayHaveWritten(t *testing.T) {
 		{shell("bash -c 'sed -i s/a/b/ main.go'"), true},
 		{shell("powershell -Command \"Set-Content app/main.go 'x'\""), true},
 		{shell("awk -i inplace '{print}' main.go"), true},
+		{shell("sed -Ei 's/a/b/' main.go; yq -i .a=1 x.yml"), true},
+		{shell("sed -i s/a/b/ $PWD/main.go"), true},
+		{shell("for f in main.go b.go; do sed -i s/a/b/ \"$f\"; done"), true},
+		{shell("grep -l a main.go | xargs sed -i s/a/b/"), true},
+		{shell("find . -name main.go -exec sed -i s/a/b/ {} +"), true},
+		{shell("sed -i s/a/b/ 'app/(shop)/main.go'"), true},
+		{shell("go run gen.go >| main.go"), true},
+		{shell("sort -o main.go main.go"), true},
+		{shell("ruff format main.go"), true},
+		{shell("git -C app checkout HEAD~1 main.go"), true},
+		{shell("uv run python - <<EOF\nopen('main.go', 'w')\nEOF"), true},
+		{shell("cp /tmp/main.go app/"), true},
+		{shell("cp main.go /tmp/backup.go"), false},
+		{shell("black --check main.go"), false},
+		{shell("awk -F: -vi=1 '{print}' main.go; perl -MList::Util -ne print main.go"), false},
+		{shell("sed -i 's/x$/y/' b.go; cat main.go"), false},
+		{[2]string{"replace_many", `{"why":"x","edits":[{"filePath":"main.go","oldString":"a","newString":"b"}]}`}, true},
+		{[2]string{"local_shell", `{"action":{"command":["sed","-i","s/a/b/","main.go"]}}`}, true},
+		{[2]string{"ipython", `{"code":"open('main.go', 'w').write('x')"}`}, true},
+		{[2]string{"insert_into_file", `{"path":"main.go","code":"func a() {\n}"}`}, true},
 		{shell("awk '{print}' main.go; curl -s https://example.com/x"), false},
 		{shell("curl -s x | sudo tee main.go"), true},
 		{shell("find . -name main.go | xargs sed -i s/a/b/ app/main.go"), true},
@@ -151,6 +171,25 @@ func TestMayHaveWritten(t *testing.T) {
 		{[2]string{"ask_about", `{"path":"main.go","question":"What is it?"}`}, false},
 	} {
 		edit := Common.WorkFiles("edit", []byte(`{"path":"/srv/app/main.go"}`))[0]
-		assert.Equal(t, tt.changed, slices.Contains(Common.WorkFiles(tt.call[0], []byte(tt.call[1])), edit), tt.call[1])
+		isEdit := func(u workFile) bool { return u.name == edit.name && u.modifies }
+		files := Common.WorkFiles(tt.call[0], []byte(tt.call[1]))
+		assert.Equal(t, tt.changed, slices.ContainsFunc(files, isEdit), tt.call[1])
 	}
+}
+
+// A pattern may mean each file of its kind: none that was read before is held. A command may have written though it
+// failed, and an edit that failed has not.
+func TestWrittenByPatternAndFailure(t *testing.T) {
+	read := Common.WorkFiles("read", []byte(`{"path":"app/main.go"}`))
+	other := Common.WorkFiles("read", []byte(`{"path":"app/main.css"}`))
+	glob := Common.WorkFiles("bash", []byte(`{"command":"sed -i s/a/b/ app/*.go"}`))
+	var w Work
+	w.Back()
+	assert.True(t, w.Holds(read, false), "read since")
+	w.Holds(glob, false)
+	assert.False(t, w.Holds(read, false), "read before")
+	assert.True(t, w.Holds(other, false), "of another kind")
+
+	assert.NotEmpty(t, Common.WorkFiles("bash", []byte(`{"command":"sed -i s/a/b/ x.go && false"}`)).AfterError())
+	assert.Empty(t, Common.WorkFiles("edit", []byte(`{"path":"x.go"}`)).AfterError())
 }
