@@ -124,16 +124,8 @@ func pieceEnd(token string, i int) (end int, class uint8) {
 // isVersion reports whether s, the rest of a token from an at sign on, begins with the version of a package and goes on
 // with a path: @6.0.3/src/index.js.
 func isVersion(s string) bool {
-	version := strings.TrimPrefix(s[1:], "v")
-	if version == "" || !runes.IsDigit(version[0]) {
-		return false
-	}
-	for i := 1; i < len(s) && i <= MaxBytes && runes.Class[s[i]]&runes.Joint == 0; i++ {
-		if s[i] == '/' {
-			return true
-		}
-	}
-	return false
+	version, _, isPath := strings.Cut(strings.TrimPrefix(s[1:min(len(s), MaxBytes)], "v"), "/")
+	return isPath && version != "" && runes.IsDigit(version[0])
 }
 
 // trimToken removes the punctuation at the ends of a token.
@@ -185,18 +177,12 @@ func isOfWord(r rune) bool {
 	return r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsMark(r))
 }
 
-// isRest reports whether a token that follows a letter begins like the rest of a longer name.
+// isRest reports whether a token that follows a letter begins like the rest of a longer name: not at a root directory,
+// nor with "./" or "../".
 func isRest(token string) bool {
-	switch token[0] {
-	case '_', '-':
-		return true
-	case '.':
-		return !strings.HasPrefix(token, "./") && !strings.HasPrefix(token, "../")
-	case '/':
-		root, _, _ := strings.Cut(token[1:], "/")
-		return !rootDirectories()[root]
-	}
-	return false
+	root, _, _ := strings.Cut(token[1:], "/")
+	isStart := root == "" || root == "." || rootDirectories()[root]
+	return strings.IndexByte("_-./", token[0]) >= 0 && !isStart
 }
 
 // prefixLength returns how many bytes at the beginning of the token s[start:end] do not belong to its name: the slash
