@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/identifier"
-	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/secret"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
@@ -139,21 +138,8 @@ func (n *Names) find(texts []Source) (found []foundName) {
 		}
 	}
 	return slices.DeleteFunc(found, func(f foundName) bool {
-		isNumber := f.kind == identifier.Number
-		return !f.isOwn && (isNumber && saysLittle(f.id, at) || isOutline(f.id))
+		return !f.isOwn && f.kind == identifier.Number && saysLittle(f.id, at)
 	})
-}
-
-// isOutline reports whether a name is a piece of a drawing, such as 1M12 or 01-2-2v-6a2: numbers and single letters,
-// not all of which stand in hashes. Nobody asks for one.
-func isOutline(id string) bool {
-	for i := 1; i < len(id); i++ {
-		if runes.IsLetter(id[i]) && runes.IsLetter(id[i-1]) {
-			return false
-		}
-	}
-	return strings.ContainsAny(id, "0123456789") && strings.Trim(id, "0123456789-.") != "" &&
-		strings.Trim(id, "0123456789abcdefABCDEF-") != "" && !strings.ContainsAny(id, "/:_")
 }
 
 // saysLittle reports whether nobody asks for a number that the model did not write: it is no whole number, but a time,
