@@ -33,9 +33,8 @@ const (
 	mostAnswer   = 8_000 // bytes of an answer in JSON that does
 	mostMade     = 3     // lines, or ids, of that
 
-	mostFrame  = 40 // bytes in which a host says nothing but an exit code
-	leastAlike = 40 // bytes of an end that is not written twice: a shorter one is as long as a reference to it
-	longRuler  = 20 // bytes around what a line says that are a ruler: brackets and quotes are fewer
+	mostFrame = 40 // bytes in which a host says nothing but an exit code
+	longRuler = 20 // bytes around what a line says that are a ruler: brackets and quotes are fewer
 
 	nothing = "nothing" // what an empty result says
 )
@@ -170,23 +169,6 @@ func conclusion(report string) string {
 	}
 	title = beginning(strings.TrimLeft(title, "# "), outcomeChars)
 	return markup.Value(strings.TrimSuffix(title, " …")+last, failureChars)
-}
-
-// endAlike writes how a call ended that a later one repeats, with the same end, by pointing there: the newest line has
-// the best chance to stay.
-func endAlike(lines []line) {
-	later := map[string]bool{}
-	for k := range slices.Backward(lines) {
-		l, end := &lines[k], ended
-		if strings.HasPrefix(l.outcome, failedWith) {
-			end = failedWith
-		}
-		if key := l.text + l.outcome; !later[key] {
-			later[key] = true
-		} else if len(l.outcome) > leastAlike {
-			l.outcome, l.note = end+"as below", ""
-		}
-	}
 }
 
 // isOneCommand reports whether the exit code is that of the one command that l runs, beside a change of directory.

@@ -373,7 +373,6 @@ func (w *Writer) Write(messages, tokens int) string {
 			l.end(l.result, told)
 		}
 	}
-	endAlike(w.lines)
 	for k := range w.lines {
 		size += len("\n") + w.lines[k].length()
 	}

@@ -2,7 +2,6 @@ package record_test
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -627,19 +626,6 @@ func TestBare(t *testing.T) {
 	}
 	edits := "\nedit b.go (a long line of many that changed the file)"
 	assert.Contains(t, record.Bare(9, 90, frame+"\nexec make → failed: EACCES"+edits), "EACCES", "before any edit")
-}
-
-// What ends like the same call below it says so. The newest line is whole: a bare record keeps it first.
-func TestEndsAlike(t *testing.T) {
-	t.Parallel()
-	w := writer(new(excerpt.Names))
-	for k, end := range []string{"no rule to make the target that was asked for", "no such file", "no rule to make the target that was asked for", "no such file"} {
-		id := strconv.Itoa(k)
-		w.Called(id, "exec", json.RawMessage(`{"command":"make"}`))
-		w.Returned(id, end, "", true, false)
-	}
-	assert.Equal(t, frame+"\nexec make → failed: as below\nexec make → failed: no such file\n"+
-		"exec make → failed: no rule to make the target that was asked for\nexec make → failed: no such file", w.Write(4, 0))
 }
 
 // A name with spaces is whole, and the keys of arguments are none.
