@@ -22,6 +22,7 @@ func MayHoldData(s string) bool { return len(s) >= leastData }
 
 // WithoutData returns s with a short text in the place of each run of data: its kind, its size, and note.
 func WithoutData(s, note string) string {
+	s = withoutLists(s, note)
 	r := rewriter{text: s}
 	for i := 0; i < len(s); {
 		if i > 0 && s[i-1] != '\n' {
@@ -188,7 +189,7 @@ func hexDump(s string, i int) (end, size int) {
 		for w := range strings.FieldsSeq(s[end:stop]) {
 			w = strings.TrimSuffix(w, ":")
 			isOctal := len(w) == 3 && strings.Trim(w, "01234567") == ""
-			if !isHexWord(w) || len(w)%2 != 0 && k > 0 && !isOctal {
+			if isGroup := len(w)%2 == 0 && len(w) <= 16 || isOctal; !isHexWord(w) || k > 0 && !isGroup { // 16: no hash
 				break
 			}
 			if k == 0 {
@@ -236,7 +237,7 @@ func escapedBytes(s string, i int) (kind string, end, size int) {
 			if digits == 0 {
 				digits = 4
 			}
-			if k+1+digits > len(s) || !isHexWord(s[k+1:k+1+digits]) {
+			if k+1+digits > len(s) || !isHexWord(s[k+1:k+1+digits]) || s[k] == 'u' && s[k+1:k+3] != "00" { // a letter
 				return "", k + 1, 0
 			}
 			k += digits

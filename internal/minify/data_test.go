@@ -1,6 +1,7 @@
 package minify_test
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
@@ -46,6 +47,15 @@ func escaped(data []byte, form string, plain bool) string {
 	return b.String()
 }
 
+// listed returns data as a list of numbers.
+func listed(data []byte, form, glue string) string {
+	numbers := make([]string, len(data))
+	for i, c := range data {
+		numbers[i] = fmt.Sprintf(form, c)
+	}
+	return strings.Join(numbers, glue)
+}
+
 // Of each form of data a line is left with its kind and size, and the words around it.
 func TestWithoutData(t *testing.T) {
 	t.Parallel()
@@ -74,6 +84,11 @@ func TestWithoutData(t *testing.T) {
 		{"lines with numbers", "1\t" + strings.ReplaceAll(wrapped(b64, 76, "\n7\t"), "\n7", "\n  12") + "\nx", "1\t[base64: 6000 bytes left out, x]\nx"},
 		{"escaped signs", strings.ReplaceAll(b64[1:], "/", `\/`) + " behind", "[base64: 5999 bytes left out, x] behind"},
 		{"0x", "0x" + digits + " behind", "[hexadecimal: 6001 bytes left out, x] behind"},
+		{"numbers", "x [" + listed(data, "%d", ", ") + "] y", "x [[list of bytes: 6000 bytes left out, x]] y"},
+		{"numbers of Go", "x [" + listed(data, "%d", " ") + "] y", "x [[list of bytes: 6000 bytes left out, x]] y"},
+		{"numbers in lines", "x\n" + listed(data, "0x%02x", ",\n  ") + "\ny", "x\n[list of bytes: 6000 bytes left out, x]\ny"},
+		{"pairs of digits", "x: " + listed(data, "%02x", ":\n  ") + "\ny", "x: [list of bytes: 6000 bytes left out, x]\ny"},
+		{"pairs of digits, with blanks", "x: " + listed(data, "%02x", " ") + "\ny", "x: [list of bytes: 6000 bytes left out, x]\ny"},
 		{"twice", b64 + " " + b64, "[base64: 6000 bytes left out, x] [base64: 6000 bytes left out, x]"},
 	} {
 		got := minify.WithoutData(tt.text, ", x")
@@ -118,6 +133,13 @@ func TestWithoutDataNot(t *testing.T) {
 		"lines of one width":  strings.Repeat("the_same_name_again_and_again_in_a_list_of_many_names_x\n", 60),
 		"escapes of a script": strings.Repeat(`printf "a\tb\n" C:\new\x`, 200),
 		"escaped text":        `"` + strings.Repeat(`\u4f60\u597d, this is a text with some words in it. `, 60) + `"`,
+		"hashes in one line":  strings.ReplaceAll(rows(100, func(b []byte) string { return hex.EncodeToString(b[:20]) }), "\n", " "),
+		"escaped Chinese":     `"` + strings.Repeat(`\u4f60\u597d\u4e16\u754c`, 200) + `"`,
+		"a table of bytes":    listed(data[:256], "0x%02x", ", "),
+		"scores":              listed(bytes.Repeat([]byte{12, 100, 7, 99}, 600), "%d", ", "),
+		"larger numbers":      strings.Repeat("300, 4, 17, 255, ", 400),
+		"addresses":           rows(300, func(b []byte) string { return listed(b[:6], "%02x", ":") }),
+		"rows of numbers":     rows(300, func(b []byte) string { return listed(b[:6], "%d", " ") }),
 		"Chinese":             strings.Repeat("你好世界", 1_000),
 	} {
 		assert.Equal(t, text, minify.WithoutData(text, ""), name)
