@@ -64,6 +64,24 @@ func TestNewestFailuresAreListed(t *testing.T) {
 	}
 }
 
+// A failure counts by what its result says, and of a long output by the line that says why.
+func TestFailuresThatOutputsTell(t *testing.T) {
+	call := func(id, command string) Message {
+		arguments := json.RawMessage(`{"command":"` + command + `"}`)
+		return Message{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: id, Name: "bash", Arguments: arguments}}}
+	}
+	progress := strings.Repeat("x: Still creating...\n", 80)
+	m := []Message{
+		call("a", "terraform apply"), resultOf("a", "bash", progress+"Error: VcpuLimitExceeded: no more\n", true),
+		call("b", "kubectl apply"), resultOf("b", "bash", "Error from server (Forbidden): deployments is forbidden", false),
+		call("c", "go test ./..."), resultOf("c", "bash", "ok", false),
+	}
+	c := carry(sections.Carried{}, &toolcall.Common, m)
+	behind := c.Behind(func(string) int { return 0 }, "", 1)
+	assert.Contains(t, behind, "- bash: Error: VcpuLimitExceeded: no more\n- bash: Error from server (Forbidden)")
+	assert.Equal(t, 2, strings.Count(behind, "- bash: "), behind)
+}
+
 // A host that keeps Request.History may hand it to a manager that knows nothing of it.
 func TestCompactionGoesOnFromASummaryInTheHistory(t *testing.T) {
 	s := &outage{}

@@ -290,8 +290,13 @@ func carry(c sections.Carried, tools *toolcall.Files, messages []Message) sectio
 		m := &messages[i]
 		switch m.Role {
 		case RoleTool:
-			if m.IsError && !isMissingResult(m) && !isRefusedRecall(m, calls.tool(i)) {
-				into.AddFailure(m.ToolCallID, calls.tool(i), resultText(m), m.Details)
+			text := resultText(m)
+			call := tools.Call(calls.tool(i), calls.of(i).arguments())
+			if saysFailed(m, &call) && !isRefusedRecall(m, calls.tool(i)) {
+				if call.Runs {
+					text = text[excerpt.Reason(text, sections.MaxFailureChars):]
+				}
+				into.AddFailure(m.ToolCallID, calls.tool(i), text, m.Details)
 			}
 		case RoleUser:
 			if isLaterResult(m) && m.IsError {

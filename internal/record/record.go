@@ -348,7 +348,7 @@ func isFailureOrMade(line string) bool {
 
 // created is a word with which programs and services say in English that something is there now.
 var created = prose.NewPattern(`(?i)\b(?:created|generat(?:ed|ing)|saved|uploaded|published|deployed|installed|` +
-	`started|moved)\b`)
+	`started|submitted|moved)\b`)
 
 // changesFile reports whether the line of a call says that it wrote to a file: by the name of its tool, by a patch, or
 // by the command of a shell.

@@ -106,7 +106,7 @@ func failureLine(tool, text string, details json.RawMessage) string {
 	}
 	text, _ = minify.Text(text, minify.Escapes)
 	if excerpt.NamesExit(text) {
-		text = text[excerpt.Reason(text, maxFailureChars):]
+		text = text[excerpt.Reason(text, MaxFailureChars):]
 	}
 	text = markup.Line(runes.OneLine(secret.Mask(text)))
 	meta := failureMeta(details)
@@ -115,8 +115,8 @@ func failureLine(tool, text string, details json.RawMessage) string {
 		text = "failed"
 	case text == "":
 		text = "failed (no output)"
-	case runes.AtLeast(text, maxFailureChars+1):
-		text = text[:runes.HeadWords(text, maxFailureChars-3)] + "..."
+	case runes.AtLeast(text, MaxFailureChars+1):
+		text = text[:runes.HeadWords(text, MaxFailureChars-3)] + "..."
 	}
 	if meta != "" {
 		name += " (" + meta + ")"

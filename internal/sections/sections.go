@@ -15,9 +15,9 @@ import (
 
 const (
 	maxListedFailures = 8   // the reference's
-	maxFailureChars   = 240 // the reference's
+	MaxFailureChars   = 240 // the reference's
 	// A written line may be longer than the collected one, because some of it is escaped.
-	maxFailureLineChars = 2 * (maxFailureChars + 2*markup.AttributeChars)
+	maxFailureLineChars = 2 * (MaxFailureChars + 2*markup.AttributeChars)
 	maxPathChars        = 2 * identifier.MaxBytes // escaped, likewise
 	maxRulesChars       = 2_000                   // the reference's
 	maxCountedFailures  = 1_000_000               // of an earlier summary, which may say anything
