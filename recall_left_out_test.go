@@ -196,6 +196,27 @@ func TestRecallImages(t *testing.T) {
 	}
 }
 
+// A record names the handle of each image that comes back, beside a text that stands whole in it.
+func TestRecordsNameImages(t *testing.T) {
+	t.Parallel()
+	for _, isOn := range []bool{true, false} {
+		m := newManager(t, 64_000, &winnow.Options{Recall: true, RecallImages: isOn})
+		h := list(userSays("Look at each page."))
+		for k := range 40 {
+			step := callOf("look_"+itoa(k), "computer", `{"action":"look"}`, "page "+itoa(k))
+			step[1] = screen(step[1])
+			h = named(append(h, step...))
+			prepare(t, m, h)
+		}
+		text := ""
+		for _, x := range prepare(t, m, h).Messages {
+			text += x.Parts[0].Text + "\n"
+		}
+		require.Contains(t, text, "page 0 / [Image left out", "a record")
+		assert.Equal(t, isOn, strings.Contains(text, "recall "+winnow.HandleOf(m, h, 2)+"]"))
+	}
+}
+
 // What holds for every recall, over random histories.
 
 // markedHistory is a random history in which each message that has a text has a word of its own in it, in the middle.

@@ -206,7 +206,11 @@ func (f folding) writeMessage(w *record.Writer, x *item, note string) {
 		if isMissingResult(m) {
 			w.Lost(m.ToolCallID)
 		} else {
-			text := toolcall.WithoutReminders(textAndImages(m))
+			shown := "" // behind an image that comes back: the line of a short result has no other note
+			if f.opts.RecallImages {
+				shown = note
+			}
+			text := toolcall.WithoutReminders(textAndImages(m, shown))
 			w.Returned(m.ToolCallID, text, note, m.IsError, x.fact.redundant&minify.Escapes != 0)
 		}
 		return
@@ -230,12 +234,12 @@ func (f folding) writeMessage(w *record.Writer, x *item, note string) {
 	}
 }
 
-// textAndImages returns the text of m, with a line for each of its images.
-func textAndImages(m *Message) string {
+// textAndImages returns the text of m, with a line for each of its images. note stands in these.
+func textAndImages(m *Message, note string) string {
 	if !hasImage(m) {
 		return joinedText(m)
 	}
-	out := Message{Parts: partsWithoutImages(m, func(p *Part) string { return describeImage(p) + "]" }, -1)}
+	out := Message{Parts: partsWithoutImages(m, func(p *Part) string { return describeImage(p) + note + "]" }, -1)}
 	return joinedText(&out)
 }
 

@@ -102,8 +102,8 @@ func Verdict(text string) int {
 // verdict is a line of a program that failed: of git, npm, make, compilers, interpreters, shells, and with a number of
 // tests or errors. In the recorded sessions it knows 531 of 701 commands that failed without their exit codes. Of 1 592
 // that did not fail it takes 61 for failed if their codes are not known: they print an error, or a verdict, too.
-var verdict = prose.NewPattern(`^\W*(?:(?i:error(?: from server)?(?: \(\w+\))?|fatal|panic|failure): *[^\s(\d]|FAIL(?:ED|URES)?(?:[^:\w]|$)|` +
-	`npm (?:error|ERR)|make(?:\[\d+\])?: \*\*\*|[\w.]+(?:Error|Exception)(?:: |$))|` +
+var verdict = prose.NewPattern(`^\W*(?:(?i:error(?: from server)?(?: \(\w+\))?|fatal|panic|failure): *[^\s(\d]|` +
+	`FAIL(?:ED|URES)?(?:[^:\w]|$)|npm (?:error|ERR)|make(?:\[\d+\])?: \*\*\*|[\w.]+(?:Error|Exception)(?:: |$))|` +
 	`: (?:fatal )?error(?: \w+)?:|^[^\s:]+\.\w+:\d+:\d+: (?:[^w]|w[^a])|` +
 	`\b[Ee]xited? (?:\(|(?:with )?(?:code|status):? )[1-9]|\b(?i:failures|errors|failed)[:=] *[1-9]|` +
 	`(?:^|[^.\d])[1-9]\d* (?:tests? )?(?:fail(?:ed|ing|ures?)?|errors?)\b|` +
