@@ -60,7 +60,7 @@ func (c *Call) complains(text string) bool {
 		return false
 	}
 	programs := []string{"sh", "bash", "zsh", "(eval)", "dash", "ash", "fish"}
-	for segment := range strings.FieldsFuncSeq(c.command, dividesCommands) {
+	for segment := range strings.FieldsFuncSeq(withoutTexts(c.command), dividesCommands) {
 		for words := range programsIn(segment) {
 			programs = append(programs, strings.ToLower(words[0]))
 		}

@@ -62,6 +62,7 @@ func TestFailed(t *testing.T) {
 		{"execute_python", `{"code":"f(1)"}`, "---\nTraceback (most recent call last)\nFile x\n\nKeyError: 'x'", true, "a cell of a notebook"},
 		{"bash", `{"command":"make | tail"}`, "make: *** [Makefile:12: x.o] Error 1", true, "make"},
 		{"bash", `{"command":"sudo -u me createdb x"}`, "createdb: database \"x\" is there", true, "a program that another one runs"},
+		{"bash", `{"command":"python3 -c 'passed = 0; print(passed)'"}`, "Passed: 254, Failed: 0", false, "a word of a text is no program"},
 		{"bash", `{"command":"./run"}`, "Segmentation fault (core dumped)", true, "a shell's word"},
 		{"powershell", `{"command":"foo"}`, "'foo' is not recognized as an internal or external command,\r\noperable program.", true, "Windows"},
 		{"bash", `{"command":"./test.sh"}`, "FAIL: one\nPASS: two\nPASS: three", false, "a case among others"},
