@@ -43,8 +43,7 @@ func (t *Files) Output(tool string, arguments json.RawMessage) Output {
 	var command []byte
 	namesFile := false
 	jsontext.Members(arguments, func(key string, value []byte) {
-		namesFile = namesFile || slices.Contains(t.paths, key) && len(value) > len(`""`) ||
-			bytes.HasSuffix(value, []byte(`.json"`)) // whatever the argument is called: an edit quotes its white space
+		namesFile = namesFile || slices.Contains(t.paths, key) && len(value) > len(`""`)
 		if (key == "code" || slices.Contains(commandKeys, key)) && len(value) > len(command) {
 			command = value
 		}
@@ -67,19 +66,11 @@ var (
 	filters = []string{"head", "tail", "sed", "awk", "gawk", "mawk", "cut", "perl", "sort", "fold", "tr", "uniq",
 		"paste", "join", "column", "comm", "rev", "expand", "fmt", "iconv"}
 	greps = []string{"grep", "egrep", "fgrep", "rg", "ag", "ack", "zgrep", "findstr", "select-string"}
-	// Scripts read files with these.
-	readers = []string{"open(", "read_text", "readFile", "ReadAll", "ReadFile", "File.read", "file_get_contents",
-		"read_bytes", "readlines"}
 )
 
 // commandOutput judges what a shell command prints. It reads no quotes, so that it sees the command in sh -c '…' and in
 // ssh host '…' too. A word of a text that the command writes is read as well: at worst, its output is taken for a file.
 func commandOutput(command string) Output {
-	for _, reader := range readers {
-		if strings.Contains(command, reader) {
-			return Content
-		}
-	}
 	output := Report
 	isPiped := false // the command reads another one's output
 	for i := 0; i < len(command); {
