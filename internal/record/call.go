@@ -58,7 +58,8 @@ func (w *Writer) tell(l *line) string {
 		before, after, _ := sidesOf(a.Patch)
 		rest = change(before, after)
 	case strings.HasPrefix(w.files.State(l.tool, l.raw), toolcall.Plan):
-		rest = markup.Value(runes.OneLine(openItems(l.raw)), callChars)
+		plan, _ := toolcall.Unfinished(l.raw) // it is sent whole each time, and begins with what is done
+		rest = markup.Value(runes.OneLine(plan), callChars)
 	case a.File == "" && a.Command != "":
 		rest = w.command(l) + w.rest(l, a.Command, func(m member) bool {
 			return strings.HasSuffix(m.key, "id") || m.isText && !strings.Contains(m.text, " ")
@@ -97,17 +98,6 @@ func (w *Writer) tell(l *line) string {
 	w.notePath(a.File, text)
 	for _, p := range a.Patched {
 		w.notePath(p.File, text)
-	}
-	return text
-}
-
-// openItems returns what is open of a plan: the plan is sent whole each time, and begins with what is done.
-func openItems(arguments []byte) string {
-	text, _ := toolcall.Unfinished(arguments)
-	if k := strings.LastIndexByte(text, '('); k >= 0 {
-		if n, ok := strings.CutSuffix(text[k+1:], " finished)"); ok {
-			return n + " finished, " + text[:k]
-		}
 	}
 	return text
 }

@@ -480,7 +480,7 @@ func TestCallLine(t *testing.T) {
 			"write b.md (+9 lines: In May she spoke again. In May she spoke again. In May she spoke again. In May she spoke …)"},
 		{"what a file holds", "write", `{"content":"see https://example.org/x and loadState","path":"b.md"}`, "write b.md (+ see https://example.org/x and loadState)"},
 		{"a plan that is sent whole again", "TodoWrite", `{"todos":[{"content":"Add the type","status":"completed"},{"content":"Write it","status":"in_progress"},{"content":"Test it","status":"pending"}]}`,
-			"TodoWrite 1 finished, - [in_progress] Write it - [pending] Test it"},
+			"TodoWrite (1 finished) - [in_progress] Write it - [pending] Test it"},
 		{"a URL behind a constant", "web_fetch", `{"maxChars":15000,"url":"https://example.com/docs/` + strings.Repeat("a-long-name/", 12) + `page.html"}`,
 			"web_fetch https://example.com/docs/" + strings.Repeat("a-long-name/", 12) + "page.html maxChars=15000"},
 		{"a URL that is asked about", "WebFetch", `{"prompt":"` + strings.Repeat("Tell all. ", 20) + `","url":"https://example.com"}`,

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -105,14 +106,11 @@ var (
 		"closed"}
 )
 
-// Unfinished returns the open items of the plan that a call sets, a line each, and how many are finished. It reads the
-// lists of objects of the common agents, and lists in Markdown. Of another plan it returns the arguments as they are,
-// and isList is false.
+// Unfinished returns how many items of the plan that a call sets are finished, and the others, a line each. It reads
+// lists of objects, and lists in Markdown. Of another plan it returns the arguments as they are, and isList is false.
 func Unfinished(arguments json.RawMessage) (text string, isList bool) {
 	var value any
-	if json.Unmarshal(arguments, &value) != nil {
-		return mem.String(arguments), false
-	}
+	_ = json.Unmarshal(arguments, &value) // what is no JSON is no list
 	items := planItems(value, 0)
 	if items == nil {
 		return mem.String(arguments), false
@@ -120,26 +118,23 @@ func Unfinished(arguments json.RawMessage) (text string, isList bool) {
 	var b strings.Builder
 	finished := 0
 	for _, item := range items {
-		if isFinished(item.status) {
+		if slices.Contains(finishedWith, strings.ToLower(item.status)) {
 			finished++
 			continue
 		}
-		b.WriteString("- ")
+		b.WriteString("\n- ")
 		if item.status != "" && item.status != "false" {
 			b.WriteString("[" + item.status + "] ")
 		}
-		b.WriteString(runes.OneLine(item.text) + "\n")
+		b.WriteString(runes.OneLine(item.text))
 	}
-	fmt.Fprintf(&b, "(%d finished)", finished)
-	return b.String(), true
+	return fmt.Sprintf("(%d finished)", finished) + b.String(), true
 }
-
-func isFinished(status string) bool { return slices.Contains(finishedWith, strings.ToLower(status)) }
 
 // mostPlanDepth is how deep a plan lies in its arguments at most.
 const mostPlanDepth = 4
 
-// planItems returns the items of the first list of them in value, or nil.
+// planItems returns the items of the first list of them in value, by the order of the keys, or nil.
 func planItems(value any, depth int) (items []planItem) {
 	if depth > mostPlanDepth {
 		return nil
@@ -161,7 +156,7 @@ func planItems(value any, depth int) (items []planItem) {
 		}
 		return items
 	case map[string]any:
-		for _, key := range []string{"todos", "plan", "items", "tasks", "task_list", "todoList", "todo_list", "steps"} {
+		for _, key := range slices.Sorted(maps.Keys(value)) {
 			if items = planItems(value[key], depth+1); items != nil {
 				return items
 			}

@@ -114,6 +114,7 @@ func planProbe(list []done) (judge.Probe, bool) {
 			continue
 		}
 		text, isList := toolcall.Unfinished(call.Arguments)
+		_, text, _ = strings.Cut(text, "\n")
 		item, _, _ := strings.Cut(strings.TrimPrefix(text, "- "), "\n")
 		if _, behind, ok := strings.Cut(item, "] "); ok && strings.HasPrefix(item, "[") {
 			item = behind
