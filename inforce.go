@@ -295,9 +295,9 @@ func quoteCall(q *sections.Quotes, tools *toolcall.Files, p *Part, h hold, resul
 		if !isList && len(result) > len(text) { // the call only asked for the plan
 			text = result
 		}
-		q.Plan(tools.State(p.Name, p.Arguments), text)
+		q.State(tools.State(p.Name, p.Arguments), text)
 	case holdLoaded:
-		q.Loaded(tools.State(p.Name, p.Arguments), result)
+		q.State(tools.State(p.Name, p.Arguments), result)
 	default:
 		if use := tools.OfShell(p.Name, p.Arguments); len(use.Modified) > 0 {
 			q.Changed(use.Modified, mem.String(p.Arguments))

@@ -8,13 +8,12 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/runes"
-	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 // What was in force in the messages that a summary stands for, quoted behind its text: plans, instructions, files that
 // are worked on. Each text has its number of lines in front of it, so that no text can pass for another one.
 
-// kind says what a text in force is.
+// kind says what a text in force is. What a call set anew has the kind that its state begins with.
 type kind string
 
 const (
@@ -49,14 +48,10 @@ func (q *Quotes) add(k kind, names []string, text string) {
 // Told adds a text of the host, with the names of what it states.
 func (q *Quotes) Told(names []string, text string) { q.add(told, names, text) }
 
-// Loaded adds instructions that a tool returned; state is that of its call.
-func (q *Quotes) Loaded(state, text string) {
-	q.add(loaded, []string{strings.TrimPrefix(state, toolcall.Instructions)}, text)
-}
-
-// Plan adds what is open in a plan; state is that of the call that wrote it down.
-func (q *Quotes) Plan(state, text string) {
-	q.add(plan, []string{strings.TrimPrefix(state, toolcall.Plan)}, text)
+// State adds what a call set anew or loaded, by its state: a plan or instructions.
+func (q *Quotes) State(state, text string) {
+	k, name, _ := strings.Cut(state, " ")
+	q.add(kind(k), []string{name}, text)
 }
 
 // Note adds a note of the model's. One without a text was taken back.
@@ -104,12 +99,8 @@ func (q *Quotes) Keep(summary string, holds, isPointedAt func(name string) bool)
 			switch t.kind {
 			case file, changed:
 				return isPointedAt(name)
-			case plan:
-				name = toolcall.Plan + name
-			case loaded:
-				name = toolcall.Instructions + name
-			case note:
-				name = toolcall.Note + html.UnescapeString(name)
+			case plan, loaded, note:
+				name = string(t.kind) + " " + html.UnescapeString(name)
 			}
 			return holds(name)
 		}) {

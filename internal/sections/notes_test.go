@@ -61,7 +61,7 @@ func TestNotesComeFirst(t *testing.T) {
 	tokens := func(s string) int { return len(s) }
 	var q sections.Quotes
 	q.Note("goal", "ship on the ninth"+strings.Repeat(" and so on", 20))
-	q.Plan("plan:todo", "step step")
+	q.State("plan todo", "step step")
 	text := q.Section(tokens, q.NoteTokens(tokens))
 	require.Contains(t, text, "ship on the ninth")
 	require.NotContains(t, text, "step step")
