@@ -68,11 +68,7 @@ func eachMention(m *Message, f func(s string, from digest.Source)) {
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; p.Kind {
 		case KindText:
-			text := p.Text
-			if m.Role == RoleTool {
-				text = toolcall.WithoutReminders(text)
-			}
-			f(text, sourceOf(m))
+			f(p.Text, sourceOf(m))
 		case KindThinking:
 			f(p.Text, digest.FromThinking)
 		case KindToolCall:

@@ -141,7 +141,10 @@ func messageParts(m *Message) string {
 }
 
 // resultText returns what a tool returned in m.
-func resultText(m *Message) string { return toolcall.WithoutReminders(messageParts(m)) }
+func resultText(m *Message) string {
+	text, _ := toolcall.Reminders(messageParts(m))
+	return text
+}
 
 // beginsTurn reports whether m is a user message that a person wrote.
 func beginsTurn(m *Message) bool {

@@ -203,16 +203,7 @@ func (f folding) writeMessage(w *record.Writer, x *item, note string) {
 	m := x.own
 	switch m.Role {
 	case RoleTool:
-		if isMissingResult(m) {
-			w.Lost(m.ToolCallID)
-		} else {
-			shown := "" // behind an image that comes back: the line of a short result has no other note
-			if f.opts.RecallImages {
-				shown = note
-			}
-			text := toolcall.WithoutReminders(textAndImages(m, shown))
-			w.Returned(m.ToolCallID, text, note, m.IsError, x.fact.redundant&minify.Escapes != 0)
-		}
+		f.writeResult(w, x, note)
 		return
 	case RoleUser:
 		switch {
@@ -231,6 +222,23 @@ func (f folding) writeMessage(w *record.Writer, x *item, note string) {
 		case p.Kind == KindText:
 			w.Said(p.Text)
 		}
+	}
+}
+
+// writeResult tells w of x, a result, and of what the agent's host reports behind it.
+func (f folding) writeResult(w *record.Writer, x *item, note string) {
+	m, shown := x.own, ""
+	if isMissingResult(m) {
+		w.Lost(m.ToolCallID)
+		return
+	}
+	if f.opts.RecallImages { // behind an image that comes back: the line of a short result has no other note
+		shown = note
+	}
+	text, reminders := toolcall.Reminders(textAndImages(m, shown))
+	w.Returned(m.ToolCallID, text, note, m.IsError, x.fact.redundant&minify.Escapes != 0)
+	for _, text := range reminders {
+		w.Reported(text, note)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/record"
+	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 // Which parts of a request are stale, and what stays of them: the work between what people and the agent said to each
@@ -342,14 +343,20 @@ func (e *epoch) drop(list []part) {
 	e.showRepeats(false)
 }
 
-// clearInPlace leaves of result p what it reports, and the names in it that are not in names.
+// clearInPlace leaves of result p what it reports, or the host behind it, and the names in it that are not in names.
 func (e *epoch) clearInPlace(p part, names *excerpt.Names) {
 	x := e.items[p.index]
 	m, tokens := x.sent, x.tokens()
 	if x.edit.isRepeat() {
 		m, _ = e.beforeCut(p.index)
 	}
-	text := excerpt.Remainder(joinedText(m), excerpt.Room(tokens), !p.isRead, names, e.recallNote(p.index))
+	text, reminders := toolcall.Reminders(joinedText(m))
+	text = excerpt.Remainder(text, excerpt.Room(tokens), !p.isRead, names, e.recallNote(p.index))
+	for _, reminder := range reminders {
+		if report := record.ReportIn(reminder); report != "" {
+			text += "\nReported by the host: " + report
+		}
+	}
 	parts := []Part{{Text: text}}
 	if after := e.tokensWith(p.index, parts); isWorthIt(after, tokens) {
 		e.edit(p.index, parts, after, OpClear, p.reason)

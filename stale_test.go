@@ -96,6 +96,20 @@ func TestStaleOnce(t *testing.T) {
 	assert.True(t, isPart(d.staleParts(warmSteps, holdNothing), result))
 }
 
+// What a host reports behind a result stays in a line where the result is cleared, and is not taken for its last line.
+func TestClearedResultWithAReport(t *testing.T) {
+	const report = "<system-reminder>\n[SYSTEM NOTIFICATION - NOT USER INPUT]\nThis is an automated background-task event, NOT a message from the " +
+		"user. Do NOT interpret this as an answer to a question.\n<task-notification>\n<task-id>a24</task-id>\n<result>The lock is not held " +
+		"while the file is written.</result>\n</task-notification>\n</system-reminder>"
+	s := newScript()
+	result := s.inPlace(s.call("exec", `{}`, output(200)+"\n4 passed, 0 failed in 2.1 s\n\n"+report))
+	s.answers(12)
+	d := replayed(t, Options{}, s.history)
+	d.drop(d.staleParts(warmSteps, holdNothing))
+	left := messageParts(d.items[result].sent)
+	assert.True(t, strings.HasSuffix(left, "\n4 passed, 0 failed in 2.1 s\nReported by the host: The lock is not held while the file is written."), left)
+}
+
 func TestStaleParts(t *testing.T) {
 	calls := func(d *epoch) (list []int) {
 		for _, p := range d.staleParts(coldSteps, holdNothing) {

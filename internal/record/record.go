@@ -248,11 +248,41 @@ func (w *Writer) Inserted(text, note string) {
 	text = secret.Mask(text)
 	w.mention(text, false)
 	beginning := markup.Value(runes.OneLine(text[:runes.Head(text, 2*insertedChars)]), insertedChars)
+	if report := ReportIn(text); report != "" {
+		beginning = "… " + report
+	}
 	if len(text) <= insertedChars {
 		note = "" // there is no more of it
 	}
 	text = fmt.Sprintf("%d characters: %s", utf8.RuneCountInString(text), beginning)
 	w.lines = append(w.lines, line{frame: inserted, text: text, note: note})
+}
+
+// Reported adds a text that the host put behind a result, if it is a report.
+func (w *Writer) Reported(text, note string) {
+	if ReportIn(text) != "" {
+		w.Inserted(text, note)
+	}
+}
+
+// ReportIn returns what the last element in text says that has words and no elements of its own: what a host tells of
+// an agent or a command that ended begins with what is always the same. It is "" of a short text, and of one that has
+// no such element, or is one.
+func ReportIn(text string) (report string) {
+	if text = element(text); len(text) <= insertedChars {
+		return ""
+	}
+	for _, behind, ok := strings.Cut(text, "<"); ok; _, behind, ok = strings.Cut(behind, "<") {
+		name, value, isTag := strings.Cut(behind, ">")
+		end := strings.Index(value, "</"+name+">")
+		if value = strings.TrimSpace(value[:max(0, end)]); isTag && strings.Contains(value, " ") && value[0] != '<' {
+			report, behind = value, behind[len(name)+1+end:]
+		}
+	}
+	if said := conclusion(report); said != "" {
+		return said
+	}
+	return markup.Value(runes.OneLine(report[:runes.Head(report, 2*insertedChars)]), insertedChars)
 }
 
 // Replaced adds a text of the host that later texts replaced. It quotes nothing: an outdated rule must not be read

@@ -2,6 +2,7 @@ package record_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -94,6 +95,29 @@ func TestReadsHaveNoOutcome(t *testing.T) {
 }
 
 // A text of the host leaves its beginning and its size: that it was there, and not what it says.
+// Claude Code puts behind a result what an agent or a command reports that went on by itself. What is always the same
+// stands in front of it.
+func TestReported(t *testing.T) {
+	const notice = "[SYSTEM NOTIFICATION - NOT USER INPUT]\nThis is an automated background-task event, NOT a message from the user.\n" +
+		"Do NOT interpret this as user acknowledgement, confirmation, or response to any pending question.\n\n<task-notification>\n" +
+		"<task-id>a241a9856e0ba3383</task-id>\n<status>completed</status>\n<summary>Agent \"Review part\" finished</summary>\n%s</task-notification>"
+	for _, tt := range []struct{ text, want, reason string }{
+		{fmt.Sprintf(notice, "<note>It fires each time.</note>\n<result># Review\n\nThe file has 120 functions, and the value is wrong.</result>\n"+
+			"<usage><tool_uses>0</tool_uses></usage>\n"), "Review … The file has 120 functions, and the value is wrong.", "an agent's report"},
+		{fmt.Sprintf(notice, ""), `Agent "Review part" finished`, "of an agent that said nothing"},
+		{fmt.Sprintf(notice, "<result>Vec<T> is right.</result>\n"), "Vec<T> is right.", "with a bracket"},
+		{"<total_tokens>9 tokens left</total_tokens>", "", "a short text"},
+		{strings.Repeat("The task tools were not used. ", 20), "", "a text without elements"},
+		{"<system-reminder>" + strings.Repeat("The task tools were not used. ", 20) + "</system-reminder>", "", "nor is one element any"},
+		{strings.Repeat("1 < 2 > 1 <a ", 50), "", "brackets"},
+	} {
+		assert.Equal(t, tt.want, record.ReportIn(tt.text), tt.reason)
+		w := writer(new(excerpt.Names))
+		w.Reported(tt.text, "")
+		assert.Equal(t, tt.want != "", strings.Contains(w.Write(4, 0), "\nInserted by the host, "), tt.reason)
+	}
+}
+
 func TestInserted(t *testing.T) {
 	t.Parallel()
 	w := writer(new(excerpt.Names))

@@ -48,8 +48,8 @@ const (
 // refused the call, or what the person wrote meanwhile. A tool of a server writes its errors itself, so what it says of
 // a refusal proves nothing.
 func (t *Files) SaidIn(tool, result string, isError bool) (said string, ok bool) {
-	result, arrived := cutReminders(result)
-	isAnswer := t.asksPerson(tool)
+	result, reminders := Reminders(result)
+	arrived, isAnswer := arrivedIn(reminders), t.asksPerson(tool)
 	switch {
 	case isAnswer:
 		said = result
@@ -76,29 +76,34 @@ func refusal(result string) string {
 	return ""
 }
 
-// WithoutReminders returns a result without the elements that Claude Code puts behind it: what is left of a budget,
-// what else the model should do. The last lines of what a tool wrote are in front of them.
-func WithoutReminders(result string) string {
-	result, _ = cutReminders(result)
-	return result
-}
-
-// cutReminders cuts the elements behind a result off, and returns what a person wrote in them.
-func cutReminders(result string) (rest, arrived string) {
+// Reminders cuts the elements off that Claude Code puts behind a result, and returns what stands in them, in their
+// order: what is left of a budget, what an agent that went on by itself reports, what a person wrote. The last lines of
+// what the tool wrote are in front of them.
+func Reminders(result string) (rest string, reminders []string) {
 	for {
 		text, ok := strings.CutSuffix(strings.TrimRight(result, "\n"), reminderEnds)
 		at := strings.LastIndex(text, reminderBegins)
 		if !ok || at < 0 && !strings.HasPrefix(text, reminderBegins[1:]) { // it may be all of the result
-			return result, arrived
+			slices.Reverse(reminders)
+			return result, reminders
 		}
+		reminders = append(reminders, text[at+len(reminderBegins):])
 		result = strings.TrimRight(text[:max(0, at)], "\n")
-		if words, isArrival := strings.CutPrefix(text[at+len(reminderBegins):], arrival); isArrival {
+	}
+}
+
+// arrivedIn returns what a person wrote in reminders.
+func arrivedIn(reminders []string) string {
+	var arrived []string
+	for _, text := range reminders {
+		if words, isArrival := strings.CutPrefix(text, arrival); isArrival {
 			if at := strings.LastIndex(words, explanation); at >= 0 {
 				words = words[:at]
 			}
-			arrived = words + "\n\n" + arrived
+			arrived = append(arrived, words)
 		}
 	}
+	return strings.Join(arrived, "\n\n")
 }
 
 // Question returns the texts in the arguments of a call in their order, in one line of at most `most` characters: what

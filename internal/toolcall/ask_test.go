@@ -81,17 +81,27 @@ func TestArrival(t *testing.T) {
 	}
 }
 
-func TestWithoutReminders(t *testing.T) {
-	const left = "<system-reminder>\n<total_tokens>14999880 tokens left</total_tokens>\n</system-reminder>"
-	for _, tt := range []struct{ result, want, reason string }{
-		{"1 failed\n\n" + left, "1 failed", ""},
-		{"1 failed\n" + left + "\n\n" + left + "\n", "1 failed", "several"},
-		{left, "", "of a tool that wrote nothing"},
-		{"a\n\n" + left + "\n\nb", "a\n\n" + left + "\n\nb", "in the middle"},
-		{"<a>\nb\n</a>", "<a>\nb\n</a>", "another element"},
-		{"a\n</system-reminder>", "a\n</system-reminder>", "only an end"},
+func TestReminders(t *testing.T) {
+	const (
+		tokens = "<total_tokens>14999880 tokens left</total_tokens>"
+		left   = "<system-reminder>\n" + tokens + "\n</system-reminder>"
+		mind   = "<system-reminder>\nMind\n\nthe list.\n</system-reminder>"
+	)
+	for _, tt := range []struct {
+		result, rest string
+		reminders    []string
+		reason       string
+	}{
+		{"1 failed\n\n" + left, "1 failed", []string{tokens}, ""},
+		{"1 failed\n" + mind + "\n\n" + left + "\n", "1 failed", []string{"Mind\n\nthe list.", tokens}, "several"},
+		{left, "", []string{tokens}, "of a tool that wrote nothing"},
+		{"a\n\n" + left + "\n\nb", "a\n\n" + left + "\n\nb", nil, "in the middle"},
+		{"<a>\nb\n</a>", "<a>\nb\n</a>", nil, "another element"},
+		{"a\n</system-reminder>", "a\n</system-reminder>", nil, "only an end"},
 	} {
-		assert.Equal(t, tt.want, WithoutReminders(tt.result), tt.reason)
+		rest, reminders := Reminders(tt.result)
+		assert.Equal(t, tt.rest, rest, tt.reason)
+		assert.Equal(t, tt.reminders, reminders, tt.reason)
 	}
 }
 
