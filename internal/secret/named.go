@@ -322,7 +322,7 @@ func (v *value) isNoCode() bool {
 		return false
 	case looksRandom(v.text, 8):
 		return true
-	case isCode || isProse:
+	case isCode || isProse && (v.force < password || !hasDigit(v.text)): // wrong password: abc1
 		return false
 	case hasDigit(v.text), strings.ContainsAny(v.text, "!#%^*~"), !isSpaced:
 		return true

@@ -79,6 +79,8 @@ var places = []place{
 	{begin: "<<<", form: re(`^<<< ?\$?` + word), before: re(reads)},
 	{begin: "<<", form: re(`^<<-?\s*["']?\w+["']?[^\n\\]*(?:\n|\\n)((?s:.+?))(?:\n|\\n)[A-Z_]+(?:\W|$)`),
 		before: re(reads)},
+	{begin: "->", form: re(`^-> \\*"([^"\\\n]+)`), // of Terraform
+		before: re(`(?i:password|secret|token)\w* *= *\\*"[^"\n]*" $`)},
 	{begin: "~--value ~--body ~-b", form: re(`^ -[-a-z]*[ =]?` + word), isSure: isWord,
 		before: re(`secrets? (?:set|put|create)|SecureString`)},
 	{begin: "~--from-literal", form: re(`^ [-a-z]+[ =]\\*["']?[\w.-]+=` + word), before: re(`create secret`)},

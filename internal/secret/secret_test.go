@@ -37,6 +37,8 @@ func TestMask(t *testing.T) {
 	for _, tt := range []struct{ form, text, credential string }{
 		{"a line of a list of settings, in a string of JSON", `{"cmd":"kind: Secret\nstringData:\n  conn: ~\n"}`, word},
 		{"a token of letters alone", "got ~", "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"},
+		{"what a plan changes", "db_password = \"(known)\" -> \"~\"", word},
+		{"behind a sentence", "error: cannot use password: ~", "hunter2"},
 		{"a Secret in one line", `{"apiVersion":"v1","data":{"conn":"~"},"kind":"Secret"}`, "Y29ycmVjdC1ob3JzZQ=="},
 		{"a patch of a Secret", `kubectl patch secret x -p '{"data":{"conn":"~"}}'`, "Y29ycmVjdC1ob3JzZQ=="},
 		{"literals of a Secret", `kubectl create secret generic x --from-literal=conn=~`, word},
