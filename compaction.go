@@ -292,7 +292,7 @@ func carry(c sections.Carried, tools *toolcall.Files, messages []Message) sectio
 		case RoleTool:
 			text := resultText(m)
 			call := tools.Call(calls.tool(i), calls.of(i).arguments())
-			if saysFailed(m, &call) && !isRefusedRecall(m, calls.tool(i)) {
+			if saysFailed(m, call.Failed) && !isRefusedRecall(m, calls.tool(i)) {
 				if call.Runs {
 					text = text[excerpt.Reason(text, sections.MaxFailureChars):]
 				}
@@ -305,7 +305,7 @@ func carry(c sections.Carried, tools *toolcall.Files, messages []Message) sectio
 		case RoleAssistant:
 			results := resultsBehind(messages, i)
 			for p := range callsOf(m) {
-				if call := tools.Call(p.Name, p.Arguments); !saysFailed(results[p.ID], &call) {
+				if call := tools.Call(p.Name, p.Arguments); !saysFailed(results[p.ID], call.Failed) {
 					into.AddFiles(tools.Of(p.Name, p.Arguments))
 				}
 			}
@@ -328,10 +328,10 @@ func resultsBehind(messages []Message, i int) map[string]*Message {
 	return results
 }
 
-// saysFailed reports whether r, the result of call, says that the call failed. A call without a result (nil) may have
-// done its work.
-func saysFailed(r *Message, call *toolcall.Call) bool {
-	return r != nil && !isMissingResult(r) && (r.IsError || call.Failed(resultText(r)))
+// saysFailed reports whether r says that its call failed, by what such a text says. A call without a result (nil) may
+// have done its work.
+func saysFailed(r *Message, says func(text string) bool) bool {
+	return r != nil && !isMissingResult(r) && (r.IsError || says(resultText(r)))
 }
 
 // The text of a summary: the summarizer writes it, in the room that the sections behind it leave.
