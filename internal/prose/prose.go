@@ -2,19 +2,23 @@
 // sentence ends. A pattern is compiled when it is first used.
 package prose
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // SentenceEnd returns the length of the first sentence of a line, its mark included.
 func SentenceEnd(s string) int {
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '.' || c == '!' || c == '?':
-			if i+1 == len(s) || s[i+1] == ' ' || s[i+1] == '\n' {
-				return i + 1
+	for i, r := range s {
+		next := i + utf8.RuneLen(r)
+		switch r {
+		case '.', '!', '?':
+			isNumber := strings.Trim(s[:i], " 0123456789") == "" // of an item in a list
+			if next == len(s) || s[next] == '\n' || s[next] == ' ' && !isNumber {
+				return next
 			}
-		case c == 0xE3 && strings.HasPrefix(s[i:], "。"), c == 0xEF &&
-			(strings.HasPrefix(s[i:], "！") || strings.HasPrefix(s[i:], "？")):
-			return i + 3
+		case '。', '！', '？':
+			return next
 		}
 	}
 	return len(s)

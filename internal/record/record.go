@@ -202,9 +202,9 @@ func introduces(s string) bool { return strings.HasSuffix(s, ":") || strings.Has
 
 // proseOf returns the sentences of text, without those in blocks of code.
 func proseOf(text string) (said []string) {
-	for i, prose := range strings.Split(text, "```") {
+	for i, part := range strings.Split(text, "```") {
 		if i%2 == 0 {
-			said = slices.AppendSeq(said, sentences(prose))
+			said = slices.AppendSeq(said, sentences(part))
 		}
 	}
 	return said
@@ -215,7 +215,7 @@ func sentences(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for line := range strings.Lines(text) {
 			for line != "" {
-				end := sentenceEnd(line)
+				end := prose.SentenceEnd(line)
 				if s := runes.OneLine(line[:end]); s != "" && !yield(s) {
 					return
 				}
@@ -223,23 +223,6 @@ func sentences(text string) iter.Seq[string] {
 			}
 		}
 	}
-}
-
-// sentenceEnd returns where the first sentence of line ends.
-func sentenceEnd(line string) int {
-	for i, r := range line {
-		next := i + utf8.RuneLen(r)
-		switch r {
-		case '.', '!', '?':
-			isNumber := strings.Trim(line[:i], " 0123456789") == "" // of an item in a list
-			if next == len(line) || line[next] == ' ' && !isNumber {
-				return next
-			}
-		case '。', '！', '？':
-			return next
-		}
-	}
-	return len(line)
 }
 
 // Inserted adds a text that the host put among the messages. note says how to recall the text; "" if that is not
