@@ -74,10 +74,6 @@ func (n *Names) choose(texts []Source, least float64, room int) (ids []string) {
 	found := n.find(texts)
 	worthy := found[:0]
 	for _, f := range found {
-		const fewestTokens = 2 // of a name and the space in front of it
-		if f.worth/fewestTokens < least {
-			continue // most names of a listing
-		}
 		f.tokens = int32(tokencount.Cautious(f.id) + 1)
 		if f.worth /= float64(f.tokens); f.worth >= least {
 			worthy = append(worthy, f)
