@@ -49,26 +49,13 @@ var reportPattern = prose.NewPattern(`\b([Tt]raceback|ERROR|FATAL|FAIL(ED)?)\b|\
 	`|(^|[^\w".])` + reportWords + `:($|[^:])|(^|[^\w"])[A-Za-z]+(Error|Exception):($|[^:])` +
 	`|(错误|失败|异常|錯誤|異常|エラー|失敗)[:：]|(오류|실패|[Оо]шибка|خطأ):`)
 
-// reportEnds are texts of which one is in all that reportPattern matches, and none in most other lines. They are listed
-// by their last bytes, so that one look at each byte of a line finds them.
-var reportEnds = func() (ends [256][]string) {
-	for end := range strings.FieldsSeq("rror: RROR rror[ xception: XCEPTION: atal: FATAL anic: PANIC: ail: ailed: " +
-		"ailure: FAIL raceback exit 错误 失败 异常 錯誤 異常 エラー 失敗 오류 실패 шибка: خطأ") {
-		last := end[len(end)-1]
-		ends[last] = append(ends[last], end)
-	}
-	return ends
-}()
+// reportParts are texts of which one is in all that reportPattern matches, and none in most other lines.
+var reportParts = strings.Fields("rror: RROR rror[ xception: XCEPTION: atal: FATAL anic: PANIC: ail: ailed: " +
+	"ailure: FAIL raceback exit 错误 失败 异常 錯誤 異常 エラー 失敗 오류 실패 шибка: خطأ")
 
 // reportsError reports whether a line reports an error.
 func reportsError(line string) bool {
 	line = line[:min(len(line), 2048)] // longer ones are data, and the pattern reads 3 MB/s
-	for i := range len(line) {
-		for _, end := range reportEnds[line[i]] {
-			if strings.HasSuffix(line[:i+1], end) {
-				return reportPattern.Get().MatchString(line)
-			}
-		}
-	}
-	return false
+	has := func(part string) bool { return strings.Contains(line, part) }
+	return slices.ContainsFunc(reportParts, has) && reportPattern.Get().MatchString(line)
 }
