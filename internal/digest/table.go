@@ -159,7 +159,6 @@ func (t *Table) Pick(room int, covered *identifier.Known) [identifier.Kinds][]st
 	units, chars := room*tokencount.UnitsPerToken, room*tokencount.CharsPerToken
 	var begun [identifier.Kinds]bool
 	var chosen []int
-	misses := 0
 	for _, r := range t.ranked() {
 		n := &t.notes[r.index]
 		if covered.Has(n.id) {
@@ -171,9 +170,6 @@ func (t *Table) Pick(room int, covered *identifier.Known) [identifier.Kinds][]st
 			cost, length = cost+tokencount.CautiousUnits(label), length+len(label)
 		}
 		if cost > units || length > chars {
-			if misses++; misses > 32 {
-				break
-			}
 			continue
 		}
 		units, chars = units-cost, chars-length
