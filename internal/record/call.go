@@ -93,8 +93,8 @@ func (w *Writer) tell(l *line) string {
 		}
 	}
 	about = markup.Value(runes.OneLine(about[:runes.Head(about, 4*pathChars)]), pathChars)
-	rest = markup.Value(runes.OneLine(rest), pathChars)
-	text := strings.TrimRight(name+" "+strings.TrimLeft(about+" "+rest, " "), " ")
+	rest = markup.Value(rest, pathChars)
+	text := strings.TrimRight(name+" "+strings.TrimLeft(about+" "+strings.TrimLeft(rest, " "), " "), " ")
 	w.notePath(a.File, text)
 	for _, p := range a.Patched {
 		w.notePath(p.File, text)

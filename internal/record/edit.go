@@ -16,6 +16,7 @@ import (
 // How much the line of an edit has of it. In the recorded sessions, cost and lines are the same with it as without.
 const (
 	changeChars = 90 // of the old text and of the new one, without what they have in common
+	placeChars  = 40 // of what stands in front of a change, and behind it
 
 	mostCompared = 1 << 20 // bytes of the texts that are compared: that takes 20 ms
 )
@@ -30,18 +31,24 @@ func (w *Writer) written(l *line) string {
 }
 
 // change tells how a text became another one: by the lines in which they differ if these are short, or else by how many
-// they are, and how those begin that matter more: what went if that is more, else the lines that begin blocks.
+// they are, and how those begin that matter more: what went if that is more, else the lines that begin blocks. Of a line
+// that changed it quotes what stands around the change, and the line in front of a new one.
 func change(old, text string) string {
 	if len(old)+len(text) > mostCompared {
 		return ""
 	}
-	removed, added := differing(old, text)
+	removed, added, place := differing(old, text)
 	if len(removed) == 1 && len(added) == 1 {
-		removed[0], added[0] = differingWords(runes.OneLine(removed[0]), runes.OneLine(added[0]))
+		if removed[0], added[0], place = differingWords(removed[0], added[0]); place != "" {
+			return "(" + place + ")"
+		}
 	}
 	before, after := saying(removed), saying(added)
 	if !runes.AtLeast(before, changeChars+1) && !runes.AtLeast(after, changeChars+1) {
-		return inParentheses(strings.TrimSpace(signed("- ", before) + " " + signed("+ ", after)))
+		if len(removed) > 0 || len(added) != 1 || after == "" {
+			place = ""
+		}
+		return inParentheses(strings.TrimSpace(signed("after ", place) + signed(" - ", before) + signed(" + ", after)))
 	}
 	size := sizeOf(removed, added)
 	switch {
@@ -53,8 +60,17 @@ func change(old, text string) string {
 	}
 	if opened := opening(added); len(opened) >= changeChars/2 { // a shorter one says less than the text does
 		after = opened
+	} else if code := saying(slices.DeleteFunc(slices.Clone(added), isRemark)); code != "" {
+		after = code
 	}
 	return inParentheses(size + beginning(after, changeChars))
+}
+
+// isRemark reports whether a line begins with signs and a blank, as a comment does.
+func isRemark(line string) bool {
+	line = strings.TrimLeft(line, " \t")
+	n := strings.IndexFunc(line, runes.IsLetterOrDigit)
+	return n > 1 && line[n-1] == ' '
 }
 
 // opening returns those of lines that begin blocks, which are most often the names of what is declared: the least
@@ -78,9 +94,9 @@ func opening(lines []string) string {
 		told = leastIndented(begin, indentOf(told[0])+1)
 	}
 	for k, line := range told {
-		told[k] = beginning(runes.OneLine(line), valueChars)
+		told[k] = beginning(strings.TrimSpace(line), valueChars)
 	}
-	return strings.Join(told, " ")
+	return strings.Join(told, " / ")
 }
 
 // leastIndented returns the least indented ones of those lines that begin at least so far in, and those further out.
@@ -106,18 +122,14 @@ func beginning(text string, most int) string {
 }
 
 // sizeOf says how many lines an edit took out and put in, as a comparison of files does.
-func sizeOf(removed, added []string) string {
-	switch {
-	case len(removed) == 0 && len(added) == 1:
-		return "+ "
-	case len(removed) == 1 && len(added) == 0:
-		return "- "
-	case len(removed) == 0:
-		return fmt.Sprintf("+%d lines: ", len(added))
-	case len(added) == 0:
-		return fmt.Sprintf("-%d lines: ", len(removed))
+func sizeOf(removed, added []string) (size string) {
+	if len(removed) > 0 {
+		size = fmt.Sprintf("-%d ", len(removed))
 	}
-	return fmt.Sprintf("-%d +%d lines: ", len(removed), len(added))
+	if len(added) > 0 {
+		size += fmt.Sprintf("+%d ", len(added))
+	}
+	return size + "lines: "
 }
 
 // signed returns text behind a sign, or nothing if there is no text.
@@ -163,7 +175,7 @@ func (w *Writer) textsOf(l *line) (texts []string, before, after string) {
 		}
 	}
 	if len(texts) == 2 {
-		if old, _ := differingWords(texts[0], texts[1]); len(old) < len(strings.TrimSpace(texts[0])) {
+		if head, tail := commonWords(strings.TrimSpace(texts[0]), strings.TrimSpace(texts[1])); head+tail > 0 {
 			return texts, texts[0], texts[1]
 		}
 	}
@@ -204,17 +216,17 @@ func sidesOf(text string) (before, after string, isChange bool) {
 }
 
 // differing returns the lines that only the text before has, and those that only the text after has, whatever the white
-// space in them.
-func differing(before, after string) (removed, added []string) {
+// space in them, and the line in front of the first of the latter.
+func differing(before, after string) (removed, added []string, inFront string) {
 	left := map[string]int{}
 	for line := range strings.Lines(before) {
 		left[runes.OneLine(line)]++
 	}
 	for line := range strings.Lines(after) {
-		if key := runes.OneLine(line); left[key] > 0 {
-			left[key]--
-		} else {
+		if key := runes.OneLine(line); left[key] == 0 {
 			added = append(added, line)
+		} else if left[key]--; len(added) == 0 && !isBlank(line) {
+			inFront = beginning(strings.TrimSpace(line), placeChars)
 		}
 	}
 	for line := range strings.Lines(before) {
@@ -223,38 +235,51 @@ func differing(before, after string) (removed, added []string) {
 			removed = append(removed, line)
 		}
 	}
-	return removed, added
+	return removed, added, inFront
 }
 
-// saying returns those of lines that have more than brackets, one behind the other.
+// saying returns those of lines that have more than brackets, with a slash between them. The blanks in which a line
+// begins may matter.
 func saying(lines []string) string {
-	return runes.OneLine(strings.Join(slices.DeleteFunc(slices.Clone(lines), isBlank), " "))
+	lines = slices.DeleteFunc(slices.Clone(lines), isBlank)
+	for k, line := range lines {
+		lines[k] = strings.TrimLeft(strings.TrimRight(line, " \t\r\n"), "\t")
+	}
+	return strings.Join(lines, " / ")
 }
 
 func isBlank(line string) bool { return !strings.ContainsFunc(line, runes.IsLetterOrDigit) }
 
-// differingWords returns what two lines have between the words with which both begin and those with which both end.
-func differingWords(before, after string) (string, string) {
-	n := 0
-	for most := min(len(before), len(after)); n < most && before[n] == after[n]; {
-		n++
+// differingWords returns what a line and another one have between the words with which both begin and with which both
+// end, and if these are short the line with them, as git diff --word-diff shows it.
+func differingWords(before, after string) (old, text, line string) {
+	before, after = strings.TrimSpace(before), strings.TrimSpace(after)
+	head, tail := commonWords(before, after)
+	old, text = before[head:len(before)-tail], after[head:len(after)-tail]
+	if head+tail == 0 || runes.AtLeast(old, changeChars+1) || runes.AtLeast(text, changeChars+1) {
+		return old, text, ""
 	}
-	for !isBetweenWords(before, n) || !isBetweenWords(after, n) {
-		n--
+	if line = after[:head]; runes.AtLeast(line, placeChars+1) {
+		line = "… " + line[runes.TailWords(line, placeChars):]
 	}
-	before, after = before[n:], after[n:]
-	n = 0
-	for most := min(len(before), len(after)); n < most && before[len(before)-1-n] == after[len(after)-1-n]; {
-		n++
+	if old != "" {
+		line += "[-" + old + "-]"
 	}
-	for !isBetweenWords(before, len(before)-n) || !isBetweenWords(after, len(after)-n) {
-		n--
+	if text != "" {
+		line += "{+" + text + "+}"
 	}
-	return strings.TrimSpace(before[:len(before)-n]), strings.TrimSpace(after[:len(after)-n])
+	return old, text, line + beginning(after[len(after)-tail:], placeChars)
 }
 
-// isBetweenWords reports whether no word goes on at s[i]. It does not where s ends.
-func isBetweenWords(s string, i int) bool {
-	isSpace := func(c byte) bool { return c == ' ' || c == '\t' || c == '\n' }
-	return i == 0 || i == len(s) || isSpace(s[i-1]) || isSpace(s[i])
+// commonWords returns how many bytes two texts have in common at their beginnings and at their ends, in whole words.
+func commonWords(before, after string) (head, tail int) {
+	a, b := strings.SplitAfter(before, " "), strings.SplitAfter(after, " ")
+	for ; len(a) > 0 && len(b) > 0 && a[0] == b[0]; a, b = a[1:], b[1:] {
+		head += len(a[0])
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		tail += len(a[len(a)-1])
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	return head, tail
 }
