@@ -15,22 +15,12 @@ const searchedBytes = 16 << 10
 // Reason returns the index at which text, the output of a failed command, says why the command failed: the first line
 // that reports an error, or else where the verdict at its end begins, or else the first line in its last chars
 // characters, or the one in which these begin. An exit code is not a reason. Reason returns 0 if text has at most chars
-// characters, or if the line is in the first half of the first chars characters anyway. Of a long text only the ends
-// are searched.
+// characters, or if the line is in the first half of the first chars characters anyway.
 func Reason(text string, chars int) int {
 	if !runes.AtLeast(text, chars+1) {
 		return 0
 	}
-	reason := -1
-	if len(text) <= 2*searchedBytes {
-		reason = reasonIn(text)
-	} else if reason = reasonIn(text[:searchedBytes]); reason < 0 {
-		from := len(text) - searchedBytes
-		from += strings.IndexByte(text[from:], '\n') + 1
-		if reason = reasonIn(text[from:]); reason >= 0 {
-			reason += from
-		}
-	}
+	reason := ErrorIn(text)
 	if reason < 0 {
 		reason = toolcall.Verdict(text)
 	}
@@ -61,8 +51,24 @@ func NamesExit(text string) bool {
 	return exitName.Get().MatchString(text[:min(len(text), firstLines)])
 }
 
-// reasonIn returns where the first line of s begins that reports an error and says more than that something failed, or
-// -1.
+// ErrorIn returns where the first line of text begins that reports an error and says more than that something failed,
+// or -1. Of a long text only the ends are searched.
+func ErrorIn(text string) int {
+	if len(text) <= 2*searchedBytes {
+		return reasonIn(text)
+	}
+	reason := reasonIn(text[:searchedBytes])
+	if reason < 0 {
+		from := len(text) - searchedBytes
+		from += strings.IndexByte(text[from:], '\n') + 1
+		if reason = reasonIn(text[from:]); reason >= 0 {
+			reason += from
+		}
+	}
+	return reason
+}
+
+// reasonIn is [ErrorIn] of all that s has.
 func reasonIn(s string) int {
 	at := 0
 	for line := range strings.Lines(s) {

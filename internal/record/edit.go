@@ -31,8 +31,8 @@ func (w *Writer) written(l *line) string {
 }
 
 // change tells how a text became another one: by the lines in which they differ if these are short, or else by how many
-// they are, and how those begin that matter more: what went if that is more, else the lines that begin blocks. Of a line
-// that changed it quotes what stands around the change, and the line in front of a new one.
+// they are, and how those begin that matter more: what went if that is more, else the lines that begin blocks. Around a
+// change within a line it quotes the line, and of a new line the one in front.
 func change(old, text string) string {
 	if len(old)+len(text) > mostCompared {
 		return ""

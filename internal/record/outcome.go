@@ -88,6 +88,10 @@ func (l *line) ending(text string, told *identifier.Known) (outcome string, isWh
 			return ended + notice, false
 		}
 		parts = l.made(output, told)
+		if at := excerpt.ErrorIn(output); l.call.Runs && at >= 0 { // the last lines may read as if all went well
+			line, _, _ := strings.Cut(output[at:], "\n")
+			parts = append(parts, quote(secret.Mask(strings.TrimSpace(line))))
+		}
 		isVerdict := excerpt.TailMatters(output[runes.Tail(output, 2*outcomeChars):])
 		if isVerdict || l.call.Runs {
 			parts = appendLast(parts, output, isVerdict)
@@ -106,8 +110,8 @@ func (l *line) ending(text string, told *identifier.Known) (outcome string, isWh
 // whole returns all that a short result says, and that it says nothing, or "" of a longer one.
 func (l *line) whole(output, code string) string {
 	most := wholeChars
-	if l.call.Output == toolcall.Matches { // each may be what the next call is about
-		most *= 2
+	if l.call.Output == toolcall.Matches || l.call.Runs { // each line may be what matters
+		most = most * 3 / 2
 	}
 	if len(output) > 4*wholeChars {
 		return ""
@@ -197,7 +201,7 @@ func (l *line) reason(text, code string) string {
 			lines = append(lines, line)
 		}
 	}
-	reason := strings.Join(lines, " ")
+	reason := strings.Join(lines, " / ")
 	switch {
 	case reason == "" && code == "":
 		reason = "it said " + nothing
@@ -231,7 +235,7 @@ func telling(text string, most int) (lines []string) {
 	for line := range strings.Lines(text) {
 		isIndented := line[0] == ' ' || line[0] == '\t'
 		inTrace = inTrace && isIndented || strings.HasPrefix(line, "Traceback (most recent call last)")
-		line = runes.OneLine(line[:runes.Head(line, 20*failureChars)]) // a line can have 50 MB
+		line = strings.TrimSpace(line[:runes.Head(line, 20*failureChars)]) // a line can have 50 MB
 		said := strings.TrimFunc(line, func(r rune) bool { return !runes.IsLetterOrDigit(r) })
 		if len(line)-len(said) > longRuler {
 			line = said
@@ -287,10 +291,10 @@ func lastLines(text string) (lines []string) {
 		start := strings.LastIndexByte(text, '\n') + 1
 		last := text[start:]
 		told := telling(secret.Mask(last[:runes.HeadWords(last, 20*outcomeChars)]), len(last))
-		if text = text[:max(0, start-1)]; len(told) == 0 || isTiming(told[0]) {
-			continue
+		if text = text[:max(0, start-1)]; len(told) == 0 || strings.Count(told[0], "ms, ") > 1 {
+			continue // blank, or how long each part of it took
 		}
-		line := markup.Escape(markup.Line(runes.Clip(told[0], outcomeChars))) // a listing has the names at the ends
+		line := quote(told[0])
 		if len(lines) == 0 && strings.HasSuffix(line, ":") {
 			continue // part of a frame
 		}
@@ -303,18 +307,8 @@ func lastLines(text string) (lines []string) {
 	return lines
 }
 
-// isTiming reports whether a line says how long several steps took.
-func isTiming(line string) bool {
-	times := 0
-	for word := range strings.FieldsSeq(line) {
-		word = strings.Trim(word, "(),;")
-		unit := strings.TrimLeft(word, "0123456789.")
-		if len(unit) < len(word) && (unit == "s" || unit == "ms") {
-			times++
-		}
-	}
-	return times > 1
-}
+// quote returns a line in about outcomeChars characters: a listing has the names at the ends.
+func quote(line string) string { return markup.Escape(markup.Line(runes.Clip(line, outcomeChars))) }
 
 // ids returns the ids and URLs in an answer in JSON that the call did not have.
 func (l *line) ids(answer string) (parts []string) {
