@@ -148,7 +148,7 @@ var denial = prose.NewPattern(`(?i)^[^\d\s"](?:[^"]|"[^"]*")*\b(?:not found|(?:d
 
 // fault are the members of an object of JSON that say that a call failed.
 var fault = prose.NewPattern(`^\{[^\n]*?"(?:(?:success|ok)" ?: ?false|is_?[eE]rror" ?: ?true|` +
-	`error" ?: ?(?:"[^"]|\{")|status(?:_?[cC]ode)?" ?: ?[45]\d\d\b)`)
+	`error" ?: ?(?:"[^"]|\{")|errors" ?: ?\[?\{"|status(?:_?[cC]ode)?" ?: ?[45]\d\d\b)`)
 
 // How much of a result is searched for words that say whether the call worked, in bytes. What programs say for
 // themselves names long paths, and more than one.
