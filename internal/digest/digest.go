@@ -45,7 +45,7 @@ const (
 func (n *Notes) Earlier(s string) {
 	n.Scan(s, FromPrevious)
 	isOver := false // what belongs to the line above goes as well
-	for line := range strings.Lines(withoutControls(strings.ToValidUTF8(s, "\uFFFD"))) {
+	for line := range strings.Lines(s) {
 		line = strings.TrimRight(line, " \t\r\n")
 		switch {
 		case line == Frame, line == since:
@@ -118,18 +118,14 @@ func indented(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\r", ""), "\n", "\n  ")
 }
 
-// withoutControls returns s without NUL and terminal codes, some of which providers refuse.
-func withoutControls(s string) string {
-	return strings.Map(func(r rune) rune {
+// within returns s without the controls that some providers refuse, cut in its middle if it has more than limit tokens
+// after all.
+func within(s string, limit int) string {
+	s = strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r == 0x7F {
 			return -1
 		}
 		return r
-	}, s)
-}
-
-// within returns s without what providers refuse, cut in its middle if it has more than limit tokens after all.
-func within(s string, limit int) string {
-	s = strings.TrimSpace(withoutControls(strings.ToValidUTF8(s, "\uFFFD")))
+	}, s))
 	return cmp.Or(strings.TrimSpace(tokencount.Clip(s, limit)), "(no words of the model)")
 }
