@@ -26,14 +26,8 @@ func each(names []string, write func(string) string) (out []string) {
 
 func fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
-// MatchesAll reports whether no pattern excludes a tool.
-func (t Matcher) MatchesAll() bool { return len(t.allow) == 0 && len(t.deny) == 0 }
-
 // Matches reports whether a tool is allowed and not denied.
 func (t Matcher) Matches(name string) bool {
-	if t.MatchesAll() {
-		return true
-	}
 	name = fold(name)
 	matches := func(pattern string) bool { return matchStar(pattern, name) }
 	return !slices.ContainsFunc(t.deny, matches) && (len(t.allow) == 0 || slices.ContainsFunc(t.allow, matches))
