@@ -69,7 +69,7 @@ func TestRecord(t *testing.T) {
 	texts := recordsIn(r.Messages)
 	require.Len(t, texts, 1)
 	assert.Contains(t, texts[0], "\nSaid: Step 0.\nexec ")
-	assert.Contains(t, texts[0], "failed: panic: broken output 0")
+	assert.Contains(t, texts[0], "failed: panic: broken / output 0")
 	assert.Equal(t, "", r.Messages[1].ID)
 	assert.True(t, r.Messages[1].Injected)
 	for i := range h {
