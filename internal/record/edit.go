@@ -122,14 +122,9 @@ func beginning(text string, most int) string {
 }
 
 // sizeOf says how many lines an edit took out and put in, as a comparison of files does.
-func sizeOf(removed, added []string) (size string) {
-	if len(removed) > 0 {
-		size = fmt.Sprintf("-%d ", len(removed))
-	}
-	if len(added) > 0 {
-		size += fmt.Sprintf("+%d ", len(added))
-	}
-	return size + "lines: "
+func sizeOf(removed, added []string) string {
+	size := fmt.Sprintf("-%d +%d lines: ", len(removed), len(added))
+	return strings.NewReplacer("-0 ", "", "+0 ", "").Replace(size)
 }
 
 // signed returns text behind a sign, or nothing if there is no text.
