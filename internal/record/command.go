@@ -43,7 +43,7 @@ func directoryOf(command string) (dir, rest string) {
 // withoutLongWords leaves of a command that is longer than most the programs and what may be a file or a URL, and of
 // the other words the shortest.
 func withoutLongWords(s string, most int) string {
-	words, others := strings.Fields(s), []int{}
+	words, others := strings.Split(s, " "), []int{}
 	for k, w := range words {
 		isProgram := k == 0 || strings.Trim(words[k-1], "|&;") == ""
 		isShort := len(w) <= len("…")+1 // git -C dir grep
@@ -61,8 +61,8 @@ func withoutLongWords(s string, most int) string {
 
 // oneCommand returns a script in one line, with a semicolon where a line ends a command.
 func oneCommand(s string) string {
-	if !strings.Contains(strings.TrimSpace(s), "\n") {
-		return runes.OneLine(s)
+	if s = strings.TrimSpace(s); !strings.Contains(s, "\n") {
+		return s // blanks in its quotes may be what it writes
 	}
 	var b strings.Builder
 	var quote byte
@@ -76,14 +76,16 @@ func oneCommand(s string) string {
 				quote = c
 			}
 		}
-		line = runes.OneLine(line)
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
 		if rest, goesOn := strings.CutSuffix(line, "\\"); quote == 0 && !goesOn && endsCommand(line) {
 			b.WriteString(line + "; ")
 		} else {
-			b.WriteString(rest + " ")
+			b.WriteString(strings.TrimSpace(rest) + " ")
 		}
 	}
-	return strings.TrimSuffix(strings.ReplaceAll(runes.OneLine(b.String()), " ;", ";"), ";")
+	return strings.TrimSuffix(strings.ReplaceAll(strings.TrimSpace(b.String()), " ;", ";"), ";")
 }
 
 // endsCommand reports whether a command ends where a line of a script ends: not behind an operator, and not where a

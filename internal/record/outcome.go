@@ -92,11 +92,15 @@ func (l *line) ending(text string, told *identifier.Known) (outcome string, isWh
 			line, _, _ := strings.Cut(output[at:], "\n")
 			parts = append(parts, quote(secret.Mask(strings.TrimSpace(line))))
 		}
-		isVerdict := excerpt.TailMatters(output[runes.Tail(output, 2*outcomeChars):])
-		if isVerdict || l.call.Runs {
-			parts = appendLast(parts, output, isVerdict)
-		} else if said := conclusion(secret.Mask(output)); lines > mostMade && said != "" {
+		said := ""
+		if !l.call.Runs && lines > mostMade {
+			said = conclusion(secret.Mask(output))
+		}
+		switch {
+		case said != "":
 			parts = append(parts, strconv.Itoa(lines)+" lines: "+said)
+		case l.call.Runs, excerpt.TailMatters(output[runes.Tail(output, 2*outcomeChars):]):
+			parts = appendLast(parts, output, lines)
 		}
 	}
 	if len(parts) == 0 && lines > 1 {
@@ -258,20 +262,13 @@ func isTag(line string) bool {
 	return isAlone || number != line && strings.Trim(number, "0123456789") == ""
 }
 
-// appendLast appends the last lines of a report. If these are no verdict, it says how many lines the report has: they
-// would read as all of it.
-func appendLast(parts []string, report string, isVerdict bool) []string {
-	last := lastLines(report)
-	all := linesOf(report)
-	for k, line := range last {
-		switch {
-		case k == 0 && !isVerdict && len(last) < all:
-			parts = append(parts, fmt.Sprintf("last of %d lines: %s", all, line))
-		case !slices.Contains(parts, line) && !slices.Contains(last[:k], line):
-			parts = append(parts, line)
-		}
+// appendLast appends the last lines of a report, and how many it has in all: they would read as all of it.
+func appendLast(parts []string, report string, all int) []string {
+	last := slices.DeleteFunc(lastLines(report), func(line string) bool { return slices.Contains(parts, line) })
+	if len(last) > 0 && len(parts)+len(last) < all {
+		last[0] = fmt.Sprintf("last of %d lines: %s", all, last[0])
 	}
-	return parts
+	return append(parts, last...)
 }
 
 // linesOf returns how many lines text has, without empty ones and the tags of a frame.
@@ -295,8 +292,8 @@ func lastLines(text string) (lines []string) {
 			continue // blank, or how long each part of it took
 		}
 		line := quote(told[0])
-		if len(lines) == 0 && strings.HasSuffix(line, ":") {
-			continue // part of a frame
+		if len(lines) == 0 && strings.HasSuffix(line, ":") || slices.Contains(lines, line) {
+			continue // part of a frame, or said behind it
 		}
 		if room -= len(line); room < 0 && len(lines) > 0 {
 			break
