@@ -75,6 +75,9 @@ func (l *line) ending(text string, told *identifier.Known) (outcome string, isWh
 	writes := l.call.Runs && strings.Contains(l.arguments.Command, "<<") // cat <<EOF shows no file
 	var parts []string
 	lines := linesOf(output)
+	if strings.HasPrefix(output, "{") && strings.Contains(output, "}\n{") { // an object a line is a list, too
+		output = "[" + strings.ReplaceAll(output, "}\n{", "},{") + "]"
+	}
 	switch {
 	case strings.HasPrefix(output, "{"), isListOfObjects(output): // the answer of a service
 		parts = l.ids(output)

@@ -351,6 +351,9 @@ func TestOutcome(t *testing.T) {
 			"exec make → failed: exit code 2"},
 		{"a frame around what a program that waits for input wrote", "write_stdin", `{"session_id":7,"chars":""}`,
 			"Chunk ID: 1\nProcess exited with code 2\nOutput:\nno rule", true, `write_stdin session_id=7 → failed: no rule`},
+		{"an object a line", "exec", `{"command":"gh api a/comments --jq '.[]'"}`, `{"body":"Bug: ` + strings.Repeat("long ", 30) + `","id":2738754084}` + "\n" +
+			`{"body":"High severity: ` + strings.Repeat("long ", 30) + `","id":2763467240}` + "\n", false, "exec gh api a/comments --jq '.[]' → 2: Bug: " +
+			"long long long long long long … long long long id=2738754084; High severity: long long long long … long long long id=2763467240"},
 		{"lines that repeat are one", "exec", `{"command":"runtests"}`, strings.Repeat("Cloning\n", 9) + "Ran 210 tests in 42.1s\n\nOK\n" +
 			strings.Repeat("Destroying test database for alias 'default'...\n", 9), false,
 			"exec runtests → last of 20 lines: Cloning / Ran 210 tests in 42.1s / OK / Destroying test database for alias 'default'..."},

@@ -64,7 +64,7 @@ var (
 		"diff", "colordiff", "delta", "xmllint", "strings", "od", "xxd", "hexdump", "view", "show", "log", "blame",
 		"cat-file", "zcat", "xzcat", "bzcat", "zless", "unzip", "base64", "openssl", "gpg", "sqlite3", "psql", "mysql"}
 	filters = []string{"head", "tail", "sed", "awk", "gawk", "mawk", "cut", "perl", "sort", "fold", "tr", "uniq",
-		"paste", "join", "column", "comm", "rev", "expand", "fmt", "iconv"}
+		"paste", "join", "column", "comm", "rev", "expand", "iconv"}
 	greps = []string{"grep", "egrep", "fgrep", "rg", "ag", "ack", "zgrep", "findstr", "select-string"}
 )
 

@@ -16,6 +16,7 @@ func TestOutput(t *testing.T) {
 	}{
 		{"Read", `{"file_path":"a.go"}`, Content, "a common tool that reads"},
 		{"peek", `{"x":"a.go"}`, Content, "the host's own"},
+		{"bash", `{"command":"mise run fmt && mise run lint"}`, Report, "the name of a task is no filter"},
 		{"str_replace_editor", `{"command":"view","path":"a.go"}`, Content, "an editor shows what it edited"},
 		{"mcp__github__get_file_contents", `{"path":"a.go"}`, Content, "a tool that nobody knows, and a file"},
 		{"", `{}`, Content, "nobody knows the tool"},
