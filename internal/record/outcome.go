@@ -90,21 +90,7 @@ func (l *line) ending(text string, told *identifier.Known) (outcome string, isWh
 		if notice := l.noticeIn(output, lines); notice != "" {
 			return ended + notice, false
 		}
-		parts = l.made(output, told)
-		if at := excerpt.ErrorIn(output); l.call.Runs && at >= 0 { // the last lines may read as if all went well
-			line, _, _ := strings.Cut(output[at:], "\n")
-			parts = append(parts, quote(secret.Mask(strings.TrimSpace(line))))
-		}
-		said := ""
-		if !l.call.Runs && lines > mostMade {
-			said = conclusion(secret.Mask(output))
-		}
-		switch {
-		case said != "":
-			parts = append(parts, strconv.Itoa(lines)+" lines: "+said)
-		case l.call.Runs, excerpt.TailMatters(output[runes.Tail(output, 2*outcomeChars):]):
-			parts = appendLast(parts, output, lines)
-		}
+		parts = l.reported(output, lines, told)
 	}
 	if len(parts) == 0 && lines > 1 {
 		parts = []string{strconv.Itoa(lines) + " lines"}
@@ -112,6 +98,26 @@ func (l *line) ending(text string, told *identifier.Known) (outcome string, isWh
 		return "", false
 	}
 	return ended + strings.Join(parts, " / "), false
+}
+
+// reported returns what a report says was made, the line with its error, and what it concludes or how it ends.
+func (l *line) reported(output string, lines int, told *identifier.Known) []string {
+	parts := l.made(output, told)
+	if at := excerpt.ErrorIn(output); l.call.Runs && at >= 0 { // the last lines may read as if all went well
+		line, _, _ := strings.Cut(output[at:], "\n")
+		parts = append(parts, quote(secret.Mask(strings.TrimSpace(line))))
+	}
+	said := ""
+	if !l.call.Runs && lines > mostMade {
+		said = conclusion(secret.Mask(output))
+	}
+	switch {
+	case said != "":
+		parts = append(parts, strconv.Itoa(lines)+" lines: "+said)
+	case l.call.Runs, excerpt.TailMatters(output[runes.Tail(output, 2*outcomeChars):]):
+		parts = appendLast(parts, output, lines)
+	}
+	return parts
 }
 
 // whole returns all that a short result says, and that it says nothing, or "" of a longer one.
