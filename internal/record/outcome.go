@@ -32,6 +32,7 @@ const (
 	mostReport   = 1_500 // bytes of a report that names what was made
 	mostAnswer   = 8_000 // bytes of an answer in JSON that does
 	mostMade     = 3     // lines, or ids, of that
+	mostAgain    = 20    // lines that were said behind them: a log may have nothing else
 
 	mostFrame = 40 // bytes in which a host says nothing but an exit code
 	longRuler = 20 // bytes around what a line says that are a ruler: brackets and quotes are fewer
@@ -293,7 +294,7 @@ func linesOf(text string) (n int) {
 // lastLines returns the last lines of a report, as many as fit: a verdict often stands in the lines in front of the
 // last.
 func lastLines(text string) (lines []string) {
-	for room := outcomeChars; text != ""; {
+	for room, again := outcomeChars, 0; text != "" && again < mostAgain; {
 		start := strings.LastIndexByte(text, '\n') + 1
 		last := text[start:]
 		told := telling(secret.Mask(last[:runes.HeadWords(last, 20*outcomeChars)]), len(last))
@@ -301,8 +302,12 @@ func lastLines(text string) (lines []string) {
 			continue // blank, or how long each part of it took
 		}
 		line := quote(told[0])
-		if len(lines) == 0 && strings.HasSuffix(line, ":") || slices.Contains(lines, line) {
-			continue // part of a frame, or said behind it
+		if len(lines) == 0 && strings.HasSuffix(line, ":") {
+			continue // part of a frame
+		}
+		if slices.Contains(lines, line) {
+			again++
+			continue
 		}
 		if room -= len(line); room < 0 && len(lines) > 0 {
 			break
