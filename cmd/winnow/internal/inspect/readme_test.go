@@ -49,12 +49,12 @@ func TestReadme(t *testing.T) {
 
 func wrapped(text string) string { return strings.Join(recording.Wrap(text, recordColumns), "\n") }
 
-// shortRecord returns the first record of so many lines as code in Markdown, its lines cut to a width.
+// shortRecord returns the first record of so many lines with a failure as code in Markdown, its lines cut to a width.
 func shortRecord(r *report) string {
 	for i := range r.Requests {
 		for _, text := range r.Requests[i].Records {
 			lines := strings.Split(strings.TrimSpace(text), "\n")
-			if len(lines) != recordLines {
+			if len(lines) != recordLines || !strings.Contains(text, "→ failed: ") {
 				continue
 			}
 			for i, l := range lines {
