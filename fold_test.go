@@ -224,6 +224,7 @@ func TestEpochBehindAChange(t *testing.T) {
 // Where the host wants all that fits, a request that no longer fits goes down to half of the room, the oldest first,
 // and not further.
 func TestAllThatFitsStays(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name  string
 		o     winnow.Options

@@ -53,6 +53,7 @@ func (c *cacheTwin) bill(messages []winnow.Message, at time.Time) *winnow.Usage 
 // TestPromiseIsQuiet: where the provider's cache does what its documentation says, nothing is said to be missed, and
 // what was read is what the provider billed, to the token.
 func TestPromiseIsQuiet(t *testing.T) {
+	t.Parallel()
 	var requests atomic.Int64
 	recordedSessions(t, sized(12, 48), func(t *testing.T, name string, h []winnow.Message) {
 		for _, window := range []int{64_000, 200_000} {

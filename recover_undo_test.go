@@ -32,6 +32,7 @@ func talk(messages, tokens int) []winnow.Message {
 
 // A limit that is there is found, by whatever the provider says of it, and the conversation goes on.
 func TestHiddenLimitIsFound(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		window, limit int
 	}{{60_000, 30_000}, {60_000, 44_000}, {60_000, 20_000}, {200_000, 100_000}, {200_000, 60_000}, {20_000, 9_000}} {

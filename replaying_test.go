@@ -59,6 +59,7 @@ func refusedAt(window int) error {
 }
 
 func TestSeenFirst(t *testing.T) {
+	t.Parallel()
 	type step func(n int) []winnow.Message
 	call := func(n, lines int) []winnow.Message {
 		id := "c" + itoa(n)
@@ -162,6 +163,7 @@ func TestSeenFirstInARewoundHistory(t *testing.T) {
 
 // TestSeenFirstOfRecordedSessions counts the new messages of more than 300 characters that no line of a request shows.
 func TestSeenFirstOfRecordedSessions(t *testing.T) {
+	t.Parallel()
 	for _, window := range []int{32_000, 64_000, 200_000} {
 		for _, reminds := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%d %v", window, reminds), func(t *testing.T) {

@@ -351,6 +351,7 @@ func checkNewestWords(t *testing.T, r *winnow.Request, h []winnow.Message) {
 // What people said last stays whole behind a summary, however little room there is beside it, as long as the request can
 // be made so.
 func TestNewestWordsStayWhole(t *testing.T) {
+	t.Parallel()
 	compactions := 0
 	tooMuch := summarizerSays(goodSummary + strings.Repeat("\nThe result of a run was read, and the next one was begun.", 2_000))
 	for _, window := range []int{4_000, 6_000, 8_000, 40_000} {

@@ -45,6 +45,7 @@ func TestBodyOfTextIsCompacted(t *testing.T) {
 // A digest stands for the history, and the summarizer that is asked to replace it still fails. A body that is too large
 // by then is limited as any other.
 func TestBodyOfTextInAnOutage(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // a call that failed is made again after a pause
 		const most = 300_000
 		for _, idle := range []time.Duration{time.Minute, time.Hour} {

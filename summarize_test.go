@@ -305,6 +305,7 @@ func TestClipArgumentsStayJSON(t *testing.T) {
 
 // An answer is judged by all that it should tell of, also where the second request for it has only a part of that.
 func TestHollowAnswerOfAClippedRequest(t *testing.T) {
+	t.Parallel()
 	history := []Message{userSays("Mend src/parser.go. " + strings.Repeat("Mind the tests. ", 200))}
 	for _, text := range []string{
 		"Could you tell me which conversation you want me to summarize?", "No summary available.",

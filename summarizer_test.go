@@ -165,6 +165,7 @@ func talkOf(n int) (h []winnow.Message) {
 // TestSummaryIsRefusedWithItsRule: what a unit test's fake says is accepted or refused by a rule that the error, the
 // report and the request name.
 func TestSummaryIsRefusedWithItsRule(t *testing.T) {
+	t.Parallel()
 	history := talkOf(40)
 	history[0].Parts[0].Text += " Mend the parser in src/parse.go, whose tests fail."
 	for _, tt := range []struct{ answer, rule, reason string }{

@@ -111,6 +111,7 @@ func ExampleInvalidMessageError_Error() {
 
 // TestFakeSummarizers: what Summarizer's comment says of a fake one for tests is true, and the log says which rule failed.
 func TestFakeSummarizers(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		by     winnow.Summarizer
 		reason string // in the log; "": it is a summary
