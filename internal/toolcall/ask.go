@@ -80,16 +80,18 @@ func refusal(result string) string {
 // order: what is left of a budget, what an agent that went on by itself reports, what a person wrote. The last lines of
 // what the tool wrote are in front of them.
 func Reminders(result string) (rest string, reminders []string) {
-	for {
-		text, ok := strings.CutSuffix(strings.TrimRight(result, "\n"), reminderEnds)
+	text, ends := strings.CutSuffix(strings.TrimRight(result, "\n"), reminderEnds)
+	for ends { // most results do not: nothing in them is looked for
 		at := strings.LastIndex(text, reminderBegins)
-		if !ok || at < 0 && !strings.HasPrefix(text, reminderBegins[1:]) { // it may be all of the result
-			slices.Reverse(reminders)
-			return result, reminders
+		if at < 0 && !strings.HasPrefix(text, reminderBegins[1:]) { // it may be all of the result
+			break
 		}
 		reminders = append(reminders, text[at+len(reminderBegins):])
 		result = strings.TrimRight(text[:max(0, at)], "\n")
+		text, ends = strings.CutSuffix(result, reminderEnds)
 	}
+	slices.Reverse(reminders)
+	return result, reminders
 }
 
 // arrivedIn returns what a person wrote in reminders.
