@@ -377,9 +377,9 @@ func TestOutcome(t *testing.T) {
 		{"a long text of a program is none", "exec", `{"command":"rm -v *"}`, "rm: " + strings.Repeat("gone ", 80), false,
 			"exec rm -v * → rm: " + strings.Repeat("gone ", 9) + "…" + strings.Repeat(" gone", 5)},
 		{"a command that goes on by itself", "Bash", `{"command":"sleep 30"}`, "Command running in background with ID: bbb6e4d4e. Output is being " +
-			"written to: /tmp/claude-0/-tmp-team-w/136b8388-baed-4f00-b387-df1298d3917c/tasks/bbb6e4d4e.output. You will be notified when it " +
+			"written to: /tmp/claude-0/-home-ann-a/136b8388-baed-4f00-b387-df1298d3917c/tasks/bbb6e4d4e.output. You will be notified when it " +
 			"completes. To check interim output, use Read on that file path.", false, "Bash sleep 30 → Command running in background with ID: " +
-			"bbb6e4d4e. Output is being written to: /tmp/claude-0/-tmp-team-w/136b8388-baed-4f00-b387-df1298d3917c/tasks/bbb6e4d4e.output. " +
+			"bbb6e4d4e. Output is being written to: /tmp/claude-0/-home-ann-a/136b8388-baed-4f00-b387-df1298d3917c/tasks/bbb6e4d4e.output. " +
 			"You will be notified when it completes."},
 		{"an output of which the host shows the beginning", "Bash", `{"command":"seq 9000"}`, "<persisted-output>\nOutput too large (61.5KB). " +
 			"Full output saved to: /tmp/w/tool-results/bk8wifp6p.txt\n\nPreview (first 2KB):\n" + strings.Repeat("1000\n", 400) + "...\n</persisted-output>", false,
