@@ -387,6 +387,8 @@ func (f *fresh) pointedAt(i int) (text string, isShown bool) {
 				if work.PointedAt(s.files, false) {
 					return joinedText(&f.history[result]), f.showsWhole(result)
 				}
+			case files != nil && files.Overlap(s.files) && f.isShownAgain(result):
+				return shownAgain, true
 			}
 		}
 		if files == nil { // its call is not known, or is about no file
@@ -410,4 +412,10 @@ func (f *fresh) shownNow(i int) *item {
 func (f *fresh) showsWhole(i int) bool {
 	x := f.shownNow(i)
 	return x != nil && (x.edit == nil || x.edit.op == OpMinify || x.edit.op == OpTruncate)
+}
+
+// isShownAgain reports whether the request has message i of the history with what it points to.
+func (f *fresh) isShownAgain(i int) bool {
+	x := f.shownNow(i)
+	return x != nil && x.edit != nil && x.edit.op == OpShow
 }

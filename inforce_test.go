@@ -440,6 +440,7 @@ func TestUnchangedFileIsThere(t *testing.T) {
 					}, func(k int, text string) {
 						if strings.Contains(text, tt.stub) {
 							require.Contains(t, text, last, "step %d: what is above is not there", k)
+							require.LessOrEqual(t, strings.Count(text, "[What this points to is no longer shown"), 1, "step %d: once is enough", k)
 						}
 					})
 				})

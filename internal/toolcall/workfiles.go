@@ -153,3 +153,10 @@ func (w *Work) PointedAt(files WorkFiles, short bool) (isPointedAt bool) {
 
 // WasPointedAt reports whether a short result of the file stands there, and no longer one before it.
 func (w *Work) WasPointedAt(path string) bool { return w.unchanged[hashPath(path)] }
+
+// Overlap reports whether two calls work on the same file.
+func (files WorkFiles) Overlap(others WorkFiles) bool {
+	return slices.ContainsFunc(files, func(x workFile) bool {
+		return slices.ContainsFunc(others, func(y workFile) bool { return x.name == y.name })
+	})
+}
