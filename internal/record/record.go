@@ -39,9 +39,10 @@ const (
 
 // How many characters of a text stay. Most of a record is names, which are not shortened.
 const (
-	saidChars     = 200   // of what the model said between calls: about three sentences
-	insertedChars = 200   // of a text that the host inserted: its beginning
-	mostBare      = 4_000 // bytes of what is left of a record
+	saidChars     = 200    // of what the model said between calls: about three sentences
+	insertedChars = 200    // of a text that the host inserted: its beginning
+	mostNotice    = 40_000 // characters in which a report is looked for, tag by tag: a longer one is a file
+	mostBare      = 4_000  // bytes of what is left of a record
 )
 
 // The names of a record take at most namesTokens tokens, plus NamesShare of those of the run.
@@ -229,10 +230,23 @@ func sentences(text string) iter.Seq[string] {
 // possible.
 func (w *Writer) Inserted(text, note string) {
 	text = secret.Mask(text)
-	w.mention(text, false)
-	beginning := markup.Value(runes.OneLine(text[:runes.Head(text, 2*insertedChars)]), insertedChars)
+	w.insert(text, ReportIn(text), note)
+}
+
+// Reported adds a text that the host put behind a result, if it is a report.
+func (w *Writer) Reported(text, note string) {
+	text = secret.Mask(text)
 	if report := ReportIn(text); report != "" {
-		beginning = "… " + report
+		w.insert(text, report, note)
+	}
+}
+
+// insert adds a text of the host, and what it reports; "": nothing.
+func (w *Writer) insert(text, report, note string) {
+	w.mention(text, false)
+	beginning := "… " + report
+	if report == "" {
+		beginning = markup.Value(runes.OneLine(text[:runes.Head(text, 2*insertedChars)]), insertedChars)
 	}
 	if len(text) <= insertedChars {
 		note = "" // there is no more of it
@@ -241,27 +255,25 @@ func (w *Writer) Inserted(text, note string) {
 	w.lines = append(w.lines, line{frame: inserted, text: text, note: note})
 }
 
-// Reported adds a text that the host put behind a result, if it is a report.
-func (w *Writer) Reported(text, note string) {
-	if ReportIn(text) != "" {
-		w.Inserted(text, note)
-	}
-}
-
 // ReportIn returns what the last element in text says that has words and no elements of its own: what a host tells of
 // an agent or a command that ended begins with what is always the same. It is "" of a short text, and of one that has
-// no such element, or is one.
+// no such element, or is one. Of a long text only the end is searched. Credentials are masked.
 func ReportIn(text string) (report string) {
 	if text = element(text); len(text) <= insertedChars {
 		return ""
 	}
+	text = text[runes.Tail(text, mostNotice):]
 	for _, behind, ok := strings.Cut(text, "<"); ok; _, behind, ok = strings.Cut(behind, "<") {
 		name, value, isTag := strings.Cut(behind, ">")
+		if !isTag || len(name) > wholeChars {
+			continue
+		}
 		end := strings.Index(value, "</"+name+">")
-		if value = strings.TrimSpace(value[:max(0, end)]); isTag && strings.Contains(value, " ") && value[0] != '<' {
+		if value = strings.TrimSpace(value[:max(0, end)]); strings.Contains(value, " ") && value[0] != '<' {
 			report, behind = value, behind[len(name)+1+end:]
 		}
 	}
+	report = secret.Mask(report)
 	if said := conclusion(report); said != "" {
 		return said
 	}
